@@ -1,0 +1,1 @@
+"""nr-chat: a plain text format for chat messages."""

@@ -1,0 +1,1 @@
+"""Shell declarations inside ChatMD documents."""

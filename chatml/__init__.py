@@ -1,0 +1,1 @@
+"""ChatML: a small statically typed language for policies over LLM conversations."""

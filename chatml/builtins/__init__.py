@@ -1,0 +1,1 @@
+"""The functions that a script can call, a module a file."""

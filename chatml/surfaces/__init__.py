@@ -1,0 +1,1 @@
+"""What scripts can name: the surface model and the standard surfaces."""

@@ -1,0 +1,74 @@
+"""The surface model: what a host gives a script to name (builtins.md section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import attrs
+
+from chatml.types.model import Type
+from chatml.values import Value
+
+Host = Callable[..., Value]
+
+
+def uses_machine(function: Host) -> Host:
+    """Mark a host function that takes the running `Machine` before its arguments."""
+    function.uses_machine = True  # type: ignore[attr-defined]
+    return function
+
+
+@attrs.frozen(eq=False)
+class Builtin:
+    """A host function with its type scheme. `function` gets the evaluated arguments and returns a value.
+
+    It raises `BuiltinFailure` with the facts of a failure; the engine adds the qualified name and the place.
+    """
+
+    name: str
+    scheme: Type
+    function: Host
+
+
+@attrs.frozen(eq=False)
+class ModuleDefinition:
+    """A builtin module: a name and its exports."""
+
+    name: str
+    exports: tuple[Builtin, ...]
+
+
+@attrs.frozen(eq=False)
+class Alias:
+    """A type that scripts can name."""
+
+    name: str
+    type: Type
+
+
+@attrs.frozen(eq=False)
+class Surface:
+    """Everything that a script can name besides syntax and its own definitions. Immutable."""
+
+    globals: tuple[Builtin, ...] = ()
+    modules: tuple[ModuleDefinition, ...] = ()
+    aliases: tuple[Alias, ...] = ()
+
+    def combine(self, other: Surface) -> Surface:
+        """Both surfaces; where both define a name, this one's definition counts."""
+        return Surface(
+            _first_of_each(self.globals + other.globals),
+            _first_of_each(self.modules + other.modules),
+            _first_of_each(self.aliases + other.aliases),
+        )
+
+
+Named = TypeVar("Named", Builtin, ModuleDefinition, Alias)
+
+
+def _first_of_each(definitions: Iterable[Named]) -> tuple[Named, ...]:
+    by_name: dict[str, Named] = {}
+    for definition in definitions:
+        by_name.setdefault(definition.name, definition)
+    return tuple(by_name.values())

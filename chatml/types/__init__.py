@@ -1,0 +1,1 @@
+"""The type system: inference, match checks, and how types are shown."""

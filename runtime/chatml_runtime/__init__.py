@@ -1,0 +1,1 @@
+"""The moderator runtime: sessions over ChatML values."""
