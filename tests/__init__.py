@@ -1,0 +1,1 @@
+"""The tests of the toolkit; README.md says where a test goes."""
