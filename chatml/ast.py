@@ -335,9 +335,7 @@ class ExprStatement:
     span: Span
 
 
-Statement: TypeAlias = (
-    LetStatement | LetRecStatement | TypeStatement | ModuleStatement | OpenStatement | ExprStatement
-)
+Statement: TypeAlias = LetStatement | LetRecStatement | TypeStatement | ModuleStatement | OpenStatement | ExprStatement
 
 
 @node

@@ -16,9 +16,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from chatml.diagnostics import Diagnostic, draw_all
+from chatml.diagnostics import Diagnostic, Label, draw_all
 from chatml.source import Span
-
 
 SHOWN_CALLS = 8
 
@@ -47,16 +46,23 @@ class RuntimeFailure(ChatmlError):
     """A script that failed while it ran (language.md section 5.7).
 
     `message` says what happened, `span` where (None when a host applied a builtin directly), `trace` holds the
-    calls that were running, innermost first, and `code` is the code of the `diagnostic`.
+    calls that were running, innermost first, `origin` the place inside a callback when `span` is the builtin that called
+    it, and `code` is the code of the `diagnostic`.
     """
 
     def __init__(
-        self, message: str, span: Span | None = None, *, code: str = "runtime.failure", help: str | None = None
+        self,
+        message: str,
+        span: Span | None = None,
+        *,
+        code: str = "runtime.failure",
+        help: str | None = None,
     ) -> None:
         self.message = message
         self.span = span
         self.code = code
         self.help = help
+        self.origin: Span | None = None
         self.trace: list[Call] = []
         super().__init__(message)
 
@@ -64,7 +70,14 @@ class RuntimeFailure(ChatmlError):
     def diagnostic(self) -> Diagnostic:
         """The failure as a diagnostic, with the calls that led to it as notes."""
         notes = (show_trace(self.trace),) if self.trace else ()
-        return Diagnostic(self.code, self.message, self.span, notes=notes, help=self.help)
+        labels = (Label(self.origin, "it failed here"),) if self.origin is not None else ()
+        return Diagnostic(self.code, self.message, self.span, labels=labels, notes=notes, help=self.help)
+
+    def at(self, span: Span | None) -> None:
+        """Move the failure to the builtin call that ran the function which failed (L-164)."""
+        if self.origin is None:
+            self.origin = self.span
+        self.span = span
 
 
 def show_trace(calls: Sequence[Call]) -> str:

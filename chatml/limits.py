@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import attrs
 
+from chatml.errors import RuntimeFailure
+from chatml.source import Span
+
 DEFAULT_DEPTH = 200_000
+LARGEST = 2**28
+"""The most elements that any string or array may have, with or without a limit."""
 
 
 @attrs.frozen
@@ -23,3 +30,46 @@ class Limits:
     depth: int | None = None
     text: int | None = None
     tasks: int | None = None
+
+
+class Budget:
+    """What is left of some limits while an evaluation runs. A host hands a fresh one to each run.
+
+    `steps` and `tasks` count down, infinite when unbounded; `depth` and `text` are bounds that do not change.
+    """
+
+    __slots__ = ("depth", "limits", "steps", "tasks", "text")
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.steps: float = math.inf if limits.steps is None else limits.steps
+        self.tasks: float = math.inf if limits.tasks is None else limits.tasks
+        self.depth: int = DEFAULT_DEPTH if limits.depth is None else limits.depth
+        self.text: int = LARGEST if limits.text is None else min(limits.text, LARGEST)
+
+    def exceeded(self, name: str, span: Span | None = None) -> RuntimeFailure:
+        """The failure of a run that went beyond the limit of that name."""
+        bound = getattr(self.limits, name)
+        if bound is None:
+            bound = getattr(self, name)
+        wording = WORDING[name]
+        return RuntimeFailure(
+            f"limit `{name}` exceeded: {wording.format(bound=bound)}",
+            span,
+            code="runtime.limit",
+            help=HELP[name],
+        )
+
+
+WORDING = {
+    "steps": "the run took more than {bound:,} steps (function entries and loop turns)",
+    "depth": "more than {bound:,} calls were running at once",
+    "text": "an operation would build a string or an array of more than {bound:,} elements",
+    "tasks": "the run needed more than {bound:,} task nodes",
+}
+HELP = {
+    "steps": "look for a loop or a recursion that does not end",
+    "depth": "look for a recursion without an end, or make the call the last thing that the function does",
+    "text": "build less at once",
+    "tasks": "look for tasks that bind each other without an end",
+}

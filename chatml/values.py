@@ -51,7 +51,7 @@ class Ref:
 
 
 class Function:
-    """A value that can be called. `arity` is the exact number of arguments, `name` serves traces and messages."""
+    """A value that can be called. `arity` is its exact number of arguments, `name` is for messages."""
 
     __slots__ = ("arity", "name")
 

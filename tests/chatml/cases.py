@@ -43,11 +43,7 @@ class Expected:
     place: tuple[int, int] | None
 
     def __str__(self) -> str:
-        return (
-            f"{self.kind} somewhere"
-            if self.place is None
-            else f"{self.kind} at {self.place[0]}:{self.place[1]}"
-        )
+        return f"{self.kind} somewhere" if self.place is None else f"{self.kind} at {self.place[0]}:{self.place[1]}"
 
 
 @attrs.frozen
@@ -107,9 +103,7 @@ def write_file(path: Path, cases: list[Case]) -> None:
 
 def record(case: Case, report: str | None) -> None:
     """Rewrite the recorded report of one case in its file."""
-    cases = [
-        attrs.evolve(other, report=report) if other.id == case.id else other for other in read_file(case.path)
-    ]
+    cases = [attrs.evolve(other, report=report) if other.id == case.id else other for other in read_file(case.path)]
     write_file(case.path, cases)
 
 

@@ -1,0 +1,45 @@
+"""What every engine offers to builtins and to hosts: the `Machine` of `chatml.values`, without the evaluation."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Protocol
+
+from chatml.limits import Budget, Limits
+from chatml.values import Ref, Value
+
+
+class Journal(Protocol):
+    """Told of every write to an array or a ref before it happens, so that a host can take the write back."""
+
+    def record(self, container: list[Value] | Ref) -> None: ...
+
+
+class Engine(ABC):
+    """One running instance of a script: its sink, its budget and its journal. A subclass adds the evaluation."""
+
+    def __init__(self, sink: Callable[[str], object], limits: Limits) -> None:
+        self.sink = sink
+        self.budget = Budget(limits)
+        self.journal: Journal | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of the run in progress."""
+        return self.budget.limits
+
+    @abstractmethod
+    def call(self, function: Value, args: list[Value]) -> Value:
+        """Apply a function value to arguments (language.md section 5.9); raises `RuntimeFailure`."""
+
+    def print(self, text: str) -> None:
+        self.sink(text)
+
+    def touch(self, container: list[Value] | Ref) -> None:
+        if self.journal is not None:
+            self.journal.record(container)
+
+    def check_size(self, size: int) -> None:
+        if size > self.budget.text:
+            raise self.budget.exceeded("text")

@@ -1,0 +1,363 @@
+"""From syntax tree to core: every name becomes a slot or a cell (language.md section 4).
+
+The script has been checked, so every name is known. Annotations and type declarations leave no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from chatml import ast, core
+
+Exports = Mapping[str, "Exports | None"]
+"""What a module exports: under each label the exports of a nested module, or None for any other value."""
+
+
+@attrs.define(eq=False)
+class Frame:
+    """The slots of one function while its body is resolved."""
+
+    parent: Frame | None
+    size: int = 0
+    captures: dict[Slot, int] = attrs.field(factory=dict)
+
+    def new_slot(self) -> int:
+        self.size += 1
+        return self.size - 1
+
+    def slot_of(self, variable: Slot) -> int:
+        """The slot that holds a variable here, capturing it through the functions in between if need be."""
+        if variable.frame is self:
+            return variable.index
+        if variable not in self.captures:
+            self.captures[variable] = self.new_slot()
+        return self.captures[variable]
+
+
+@attrs.frozen(eq=False)
+class Slot:
+    """A local variable: the frame that owns it, and its place there."""
+
+    frame: Frame
+    index: int
+
+
+@attrs.frozen(eq=False)
+class Cell:
+    """A definition or a builtin; `exports` is set when it is a module."""
+
+    index: int
+    exports: Exports | None = None
+
+
+Place = Slot | Cell
+
+
+def resolve(
+    script: ast.Script,
+    builtins: Exports,
+    is_scalar: Callable[[ast.Expr], bool],
+) -> core.Script:
+    """The core of a checked script.
+
+    `builtins` maps the names of the surface: a module to its exports, a global to None. `is_scalar` tells of an operand
+    of `==` whether its type is a number, a string, a boolean or unit.
+    """
+    return _Resolver(builtins, is_scalar).script(script)
+
+
+class _Resolver:
+    def __init__(self, builtins: Exports, is_scalar: Callable[[ast.Expr], bool]) -> None:
+        self.builtins = builtins
+        self.is_scalar = is_scalar
+        self.frame = Frame(None)
+        self.cells = 0
+        self.builtin_cells: dict[str, Cell] = {}
+        self.scope: dict[str, list[Place]] = {}
+        self.defined: list[str] = []
+
+    # Names
+
+    def new_cell(self, exports: Exports | None = None) -> Cell:
+        self.cells += 1
+        return Cell(self.cells - 1, exports)
+
+    def bind(self, name: str, place: Place) -> None:
+        self.scope.setdefault(name, []).append(place)
+
+    def unbind(self, name: str) -> None:
+        self.scope[name].pop()
+
+    def bind_slot(self, name: str) -> int:
+        """A new slot of the current frame, in scope under a name."""
+        index = self.frame.new_slot()
+        self.bind(name, Slot(self.frame, index))
+        return index
+
+    def lookup(self, name: str) -> Place:
+        places = self.scope.get(name)
+        return places[-1] if places else self.builtin(name)
+
+    def builtin(self, name: str) -> Cell:
+        cell = self.builtin_cells.get(name)
+        if cell is None:
+            cell = self.builtin_cells[name] = self.new_cell(self.builtins[name])
+        return cell
+
+    # Statements
+
+    def script(self, script: ast.Script) -> core.Script:
+        statements = self.items(script.statements, definitions := {})
+        return core.Script(
+            statements,
+            self.cells,
+            self.frame.size,
+            tuple(core.BuiltinCell(cell.index, name) for name, cell in self.builtin_cells.items()),
+            {name: cell.index for name, cell in definitions.items()},
+        )
+
+    def items(self, statements: tuple[ast.Statement, ...], definitions: dict[str, Cell]) -> tuple[core.Statement, ...]:
+        """Statements in order; what they define is added to `definitions`."""
+        resolved = (self.statement(statement, definitions) for statement in statements)
+        return tuple(statement for statement in resolved if statement is not None)
+
+    def statement(self, statement: ast.Statement, definitions: dict[str, Cell]) -> core.Statement | None:
+        match statement:
+            case ast.LetStatement(name=name, value=value):
+                resolved = self.named(name.name, value)
+                return core.Define(self.define(name.name, definitions).index, resolved)
+            case ast.LetRecStatement(bindings=bindings):
+                cells = tuple(self.define(binding.name.name, definitions).index for binding in bindings)
+                return core.DefineRec(cells, self.functions(bindings))
+            case ast.ModuleStatement(name=name, items=items):
+                return self.module(name.name, items, definitions)
+            case ast.OpenStatement(name=name):
+                return self.open(name.name)
+            case ast.ExprStatement(value=value):
+                return core.Evaluate(self.expr(value))
+            case ast.TypeStatement():
+                return None
+
+    def define(self, name: str, definitions: dict[str, Cell], exports: Exports | None = None) -> Cell:
+        """A new cell for what a statement defines, in scope until the enclosing module ends."""
+        cell = definitions[name] = self.new_cell(exports)
+        self.bind(name, cell)
+        self.defined.append(name)
+        return cell
+
+    def module(self, name: str, items: tuple[ast.Statement, ...], definitions: dict[str, Cell]) -> core.DefineModule:
+        exports: dict[str, Exports | None] = {}
+        cell = self.define(name, definitions, exports)
+        outer = len(self.defined)
+        inner: dict[str, Cell] = {}
+        statements = self.items(items, inner)
+        exports.update({label: defined.exports for label, defined in inner.items()})
+        while len(self.defined) > outer:
+            self.unbind(self.defined.pop())
+        labelled = tuple((label, defined.index) for label, defined in inner.items())
+        return core.DefineModule(cell.index, name, statements, labelled)
+
+    def open(self, name: str) -> core.Open:
+        module = self.lookup(name)
+        assert isinstance(module, Cell)
+        assert module.exports is not None
+        opened = []
+        for label, exports in module.exports.items():
+            opened.append((label, self.define(label, {}, exports).index))
+        return core.Open(module.index, tuple(opened))
+
+    # Functions
+
+    def named(self, name: str, value: ast.Expr) -> core.Expr:
+        """The value of a binding: a function takes the binding's name."""
+        while isinstance(value, ast.Annot):
+            value = value.value
+        return self.function(name, value) if isinstance(value, ast.Lambda) else self.expr(value)
+
+    def functions(self, bindings: tuple[ast.Binding, ...]) -> tuple[core.Lambda, ...]:
+        functions = tuple(self.named(binding.name.name, binding.value) for binding in bindings)
+        return tuple(function for function in functions if isinstance(function, core.Lambda))
+
+    def function(self, name: str, function: ast.Lambda) -> core.Lambda:
+        outer = self.frame
+        self.frame = frame = Frame(outer)
+        for param in function.params:
+            self.bind_slot(param.name)
+        body = self.expr(function.body)
+        for param in function.params:
+            self.unbind(param.name)
+        self.frame = outer
+        captures = tuple((outer.slot_of(variable), slot) for variable, slot in frame.captures.items())
+        return core.Lambda(name, len(function.params), captures, frame.size, body, function.span)
+
+    # Expressions
+
+    def expr(self, expr: ast.Expr) -> core.Expr:
+        resolve_it: Callable[[_Resolver, Any], core.Expr] = EXPRESSIONS[type(expr)]
+        return resolve_it(self, expr)
+
+    def exprs(self, exprs: tuple[ast.Expr, ...]) -> tuple[core.Expr, ...]:
+        return tuple([self.expr(expr) for expr in exprs])
+
+    def constant(self, expr: ast.Int | ast.Float | ast.Bool | ast.String) -> core.Expr:
+        return core.Constant(expr.value, expr.span)
+
+    def unit(self, expr: ast.Unit) -> core.Expr:
+        return core.Constant(None, expr.span)
+
+    def name(self, expr: ast.Name) -> core.Expr:
+        place = self.lookup(expr.name)
+        if isinstance(place, Cell):
+            return core.Global(place.index, expr.span)
+        return core.Local(self.frame.slot_of(place), expr.span)
+
+    def negate(self, expr: ast.Neg) -> core.Expr:
+        return core.Negate(expr.op, self.expr(expr.operand), expr.span)
+
+    def binary(self, expr: ast.Binary) -> core.Expr:
+        left, right = self.expr(expr.left), self.expr(expr.right)
+        if expr.op in ("==", "!="):
+            return core.Equal(left, right, expr.op == "!=", self.is_scalar(expr), expr.span)
+        if expr.op == "++":
+            return core.Concat(left, right, expr.span)
+        return core.Binary(expr.op, left, right, expr.span)
+
+    def conjunction(self, expr: ast.And) -> core.Expr:
+        return core.And(self.expr(expr.left), self.expr(expr.right), expr.span)
+
+    def disjunction(self, expr: ast.Or) -> core.Expr:
+        return core.Or(self.expr(expr.left), self.expr(expr.right), expr.span)
+
+    def anonymous(self, expr: ast.Lambda) -> core.Expr:
+        return self.function("fun", expr)
+
+    def call(self, expr: ast.Call) -> core.Expr:
+        return core.Call(self.expr(expr.function), self.exprs(expr.args), expr.span)
+
+    def conditional(self, expr: ast.If) -> core.Expr:
+        return core.If(self.expr(expr.condition), self.expr(expr.then), self.expr(expr.otherwise), expr.span)
+
+    def loop(self, expr: ast.While) -> core.Expr:
+        return core.While(self.expr(expr.condition), self.expr(expr.body), expr.span)
+
+    def let(self, expr: ast.Let) -> core.Expr:
+        value = self.named(expr.name.name, expr.value)
+        slot = self.bind_slot(expr.name.name)
+        body = self.expr(expr.body)
+        self.unbind(expr.name.name)
+        return core.Let(slot, value, body, expr.span)
+
+    def let_rec(self, expr: ast.LetRec) -> core.Expr:
+        names = [binding.name.name for binding in expr.bindings]
+        slots = tuple([self.bind_slot(name) for name in names])
+        functions = self.functions(expr.bindings)
+        body = self.expr(expr.body)
+        for name in names:
+            self.unbind(name)
+        return core.LetRec(slots, functions, body, expr.span)
+
+    def match(self, expr: ast.Match) -> core.Expr:
+        return core.Match(self.expr(expr.scrutinee), tuple([self.arm(arm) for arm in expr.arms]), expr.span)
+
+    def arm(self, arm: ast.Arm) -> core.Arm:
+        names: list[str] = []
+        pattern = self.pattern(arm.pattern, names)
+        body = self.expr(arm.body)
+        for name in names:
+            self.unbind(name)
+        return core.Arm(pattern, body)
+
+    def pattern(self, pattern: ast.Pattern, names: list[str]) -> core.Pattern:
+        """A pattern; its variables come into scope and are added to `names`."""
+        match pattern:
+            case ast.WildcardPattern():
+                return core.Anything()
+            case ast.NamePattern(name=name):
+                names.append(name)
+                return core.Bind(self.bind_slot(name))
+            case ast.UnitPattern():
+                return core.Exactly(None)
+            case ast.VariantPattern(tag=tag, args=args):
+                return core.Tagged(tag, tuple([self.pattern(arg, names) for arg in args]))
+            case ast.RecordPattern(fields=fields, open=is_open):
+                labels = tuple([field.label.name for field in fields])
+                return core.Fields(labels, tuple([self.pattern(field.pattern, names) for field in fields]), is_open)
+            case _:
+                return core.Exactly(pattern.value)
+
+    def record(self, expr: ast.RecordLit) -> core.Expr:
+        return core.Record(*self.fields(expr.fields), expr.span)
+
+    def fields(self, fields: tuple[ast.Field, ...]) -> tuple[tuple[str, ...], tuple[core.Expr, ...]]:
+        return tuple([field.label.name for field in fields]), tuple([self.expr(field.value) for field in fields])
+
+    def get(self, expr: ast.FieldGet) -> core.Expr:
+        return core.Get(self.expr(expr.record), expr.label.name, expr.span)
+
+    def update(self, expr: ast.RecordUpdate) -> core.Expr:
+        return core.Update(self.expr(expr.record), *self.fields(expr.fields), expr.span)
+
+    def variant(self, expr: ast.Variant) -> core.Expr:
+        if not expr.args:
+            return core.Constant((expr.tag,), expr.span)
+        return core.Variant(expr.tag, self.exprs(expr.args), expr.span)
+
+    def array(self, expr: ast.ArrayLit) -> core.Expr:
+        return core.Array(self.exprs(expr.items), expr.span)
+
+    def index(self, expr: ast.ArrayGet) -> core.Expr:
+        return core.Index(self.expr(expr.array), self.expr(expr.index), expr.span)
+
+    def set_index(self, expr: ast.ArraySet) -> core.Expr:
+        return core.SetIndex(self.expr(expr.array), self.expr(expr.index), self.expr(expr.value), expr.span)
+
+    def new_ref(self, expr: ast.Ref) -> core.Expr:
+        return core.NewRef(self.expr(expr.value), expr.span)
+
+    def deref(self, expr: ast.Deref) -> core.Expr:
+        return core.Deref(self.expr(expr.ref), expr.span)
+
+    def set_ref(self, expr: ast.SetRef) -> core.Expr:
+        return core.SetRef(self.expr(expr.ref), self.expr(expr.value), expr.span)
+
+    def seq(self, expr: ast.Seq) -> core.Expr:
+        return core.Seq(self.expr(expr.first), self.expr(expr.second), expr.span)
+
+    def annotated(self, expr: ast.Annot) -> core.Expr:
+        return self.expr(expr.value)
+
+
+EXPRESSIONS: dict[type, Callable[[_Resolver, Any], core.Expr]] = {
+    ast.Unit: _Resolver.unit,
+    ast.Int: _Resolver.constant,
+    ast.Float: _Resolver.constant,
+    ast.Bool: _Resolver.constant,
+    ast.String: _Resolver.constant,
+    ast.Name: _Resolver.name,
+    ast.Neg: _Resolver.negate,
+    ast.Binary: _Resolver.binary,
+    ast.And: _Resolver.conjunction,
+    ast.Or: _Resolver.disjunction,
+    ast.Lambda: _Resolver.anonymous,
+    ast.Call: _Resolver.call,
+    ast.If: _Resolver.conditional,
+    ast.While: _Resolver.loop,
+    ast.Let: _Resolver.let,
+    ast.LetRec: _Resolver.let_rec,
+    ast.Match: _Resolver.match,
+    ast.RecordLit: _Resolver.record,
+    ast.FieldGet: _Resolver.get,
+    ast.RecordUpdate: _Resolver.update,
+    ast.Variant: _Resolver.variant,
+    ast.ArrayLit: _Resolver.array,
+    ast.ArrayGet: _Resolver.index,
+    ast.ArraySet: _Resolver.set_index,
+    ast.Ref: _Resolver.new_ref,
+    ast.Deref: _Resolver.deref,
+    ast.SetRef: _Resolver.set_ref,
+    ast.Seq: _Resolver.seq,
+    ast.Annot: _Resolver.annotated,
+}
