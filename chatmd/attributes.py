@@ -134,9 +134,7 @@ def places(element: Element) -> list[Place]:
     found = []
     for match in ATTRIBUTE.finditer(source.text, *element.attribute_range()):
         group = next((group for group in (2, 3, 5) if match[group] is not None), None)
-        found.append(
-            Place(source.span(*match.span(1)), None if group is None else source.span(*match.span(group)))
-        )
+        found.append(Place(source.span(*match.span(1)), None if group is None else source.span(*match.span(group))))
     return found
 
 

@@ -16,7 +16,7 @@ BASES = ("workspace", "source_dir", "prompt_dir", "tool_dir", "session_dir", "ca
 VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
 
-class InvalidPath(ValueError):
+class InvalidPathError(ValueError):
     """A text that is no path expression; its message says why, as a sentence without a full stop."""
 
 
@@ -75,18 +75,18 @@ class PathExpr:
 
 
 def parse_path(text: str, default_base: str, *, within: str = "") -> PathExpr:
-    """A path expression; a relative one is below `default_base`. Raises `InvalidPath`.
+    """A path expression; a relative one is below `default_base`. Raises `InvalidPathError`.
 
     >>> parse_path("${home}/notes", "tool_dir").base
     'home'
     >>> parse_path("${hom}/notes", "tool_dir")
     Traceback (most recent call last):
-    chatmd.paths.InvalidPath: there is no path variable `hom`: did you mean `home`?
+    chatmd.paths.InvalidPathError: there is no path variable `hom`: did you mean `home`?
     """
     if not text:
-        raise InvalidPath("a path must not be empty")
+        raise InvalidPathError("a path must not be empty")
     if "\0" in text:
-        raise InvalidPath("a path must not hold the character NUL")
+        raise InvalidPathError("a path must not hold the character NUL")
     if text.startswith("/"):
         return PathExpr(None, text)
     variable = VARIABLE.match(text)
@@ -95,9 +95,9 @@ def parse_path(text: str, default_base: str, *, within: str = "") -> PathExpr:
     name, rest = variable[1], text[variable.end() :]
     if name not in BASES:
         near = did_you_mean(name, BASES) or f"there are {', '.join(f'`{base}`' for base in BASES)}"
-        raise InvalidPath(f"there is no path variable `{name}`: {near}")
+        raise InvalidPathError(f"there is no path variable `{name}`: {near}")
     if rest and not rest.startswith("/"):
-        raise InvalidPath(f"`${{{name}}}` must be followed by `/` or by nothing")
+        raise InvalidPathError(f"`${{{name}}}` must be followed by `/` or by nothing")
     return PathExpr(name, rest[1:], within)
 
 
@@ -118,7 +118,7 @@ class HostPaths:
     def resolve(self, expression: PathExpr) -> str:
         """The absolute path that an expression means here, not canonicalised: it need not exist.
 
-        Raises `InvalidPath` when the host has no value for the variable.
+        Raises `InvalidPathError` when the host has no value for the variable.
 
         >>> HostPaths(prompt_dir="/p").resolve(parse_path("a", "source_dir", within="lib"))
         '/p/lib/a'
@@ -128,6 +128,6 @@ class HostPaths:
         in_source = expression.base == "source_dir"
         base: str | None = getattr(self, "prompt_dir" if in_source else expression.base)
         if base is None:
-            raise InvalidPath(f"this host has no value for `${{{expression.base}}}`")
+            raise InvalidPathError(f"this host has no value for `${{{expression.base}}}`")
         parts = (os.path.abspath(base), expression.within if in_source else "", expression.rest)
         return "/".join(part for part in parts if part)
