@@ -4,6 +4,7 @@
 ChatmlError
 ├── CompileError         a script (or document) is at fault; carries its diagnostics
 ├── RuntimeFailure       a script failed while it ran; carries message, span and diagnostic
+├── SurfaceError         a script meets a surface that it was not compiled with
 ├── BoundaryError        a host value has no counterpart in the language (also a ValueError)
 ├── SnapshotError        a value or a snapshot cannot be encoded, decoded or restored
 └── SessionError         a session refused what it was asked
@@ -45,9 +46,9 @@ class CompileError(ChatmlError):
 class RuntimeFailure(ChatmlError):
     """A script that failed while it ran (language.md section 5.7).
 
-    `message` says what happened, `span` where (None when a host applied a builtin directly), `trace` holds the
-    calls that were running, innermost first, `origin` the place inside a callback when `span` is the builtin that called
-    it, and `code` is the code of the `diagnostic`.
+    `message` says what happened, `span` where (None when a host applied a builtin directly), `code` is the code of
+    the `diagnostic`. `trace` holds the calls that were running, innermost first; `origin` is the place inside a callback
+    when `span` is the call of the builtin that ran it.
     """
 
     def __init__(
@@ -96,6 +97,10 @@ def show_trace(calls: Sequence[Call]) -> str:
 
 class BoundaryError(ChatmlError, ValueError):
     """A host value that the language cannot hold: a lone surrogate, an integer beyond 63 bits, an unknown type."""
+
+
+class SurfaceError(ChatmlError):
+    """A script that is to run on a surface with other names than the one it was compiled with."""
 
 
 class SnapshotError(ChatmlError):

@@ -2,21 +2,197 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import lru_cache
-from types import MappingProxyType
 
 import attrs
 
-from chatml import ast, core
+from chatml import core
 from chatml.diagnostics import Diagnostic
-from chatml.errors import CompileError, RuntimeFailure
+from chatml.errors import CompileError, SurfaceError
 from chatml.evaluate import Walker
 from chatml.limits import Budget, Limits
 from chatml.parse import parse
+from chatml.portable import find_additions
 from chatml.resolve import Exports, resolve
 from chatml.source import Source
 from chatml.stack import deep
 from chatml.surfaces.core import CORE
 from chatml.surfaces.model import Builtin, Surface
+from chatml.types import Checked, Environment
+from chatml.types import check as check_types
 from chatml.values import BuiltinFunction, Module, Value
+
+Sink = Callable[[str], object]
+
+FRAMES_PER_CALL = 10
+FRAMES_TO_SPARE = 50_000
+"""How many frames of the host evaluation may take: some for each call of the script, some for deep expressions."""
+
+
+def compile(source: Source | str, *, name: str = "<script>", surface: Surface = CORE) -> Program:
+    """Compile a script against a surface. Runs no script code. Raises `CompileError` with all diagnostics.
+
+    >>> compile("let double n = n * 2").types
+    {'double': '(int -> int)'}
+    """
+    source = as_source(source, name)
+    with deep():
+        script = parse(source)
+        checked = check_types(script, environment(surface))
+        if checked.problems:
+            raise CompileError(checked.diagnostics)
+        resolved = resolve(script, names(surface), checked.is_scalar)
+    return Program(source, surface, resolved, checked)
+
+
+def check(
+    source: Source | str, *, name: str = "<script>", surface: Surface = CORE, portable: bool = False
+) -> tuple[Diagnostic, ...]:
+    """Every error and warning of a script, errors first in order of place. Never raises for a fault of the script.
+
+    `portable` adds warnings for what other implementations of the language lack (X-12).
+
+    >>> [diagnostic.code for diagnostic in check("print(1 + true)")]
+    ['type.mismatch']
+    """
+    source = as_source(source, name)
+    with deep():
+        try:
+            script = parse(source)
+            found = check_types(script, environment(surface)).diagnostics
+        except CompileError as error:
+            return error.diagnostics
+        return found + (find_additions(script) if portable else ())
+
+
+def as_source(source: Source | str, name: str) -> Source:
+    return Source(name, source) if isinstance(source, str) else source
+
+
+@attrs.frozen(eq=False)
+class Program:
+    """A compiled script: immutable, to be shared by any number of instances and threads."""
+
+    source: Source
+    surface: Surface
+    core: core.Script
+    checked: Checked
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The printed type of each top-level binding, in source order."""
+        return {name: self.checked.show(name) for name in self.checked.bindings}
+
+    def run(self, *, surface: Surface | None = None, print: Sink | None = None, limits: Limits = Limits()) -> Instance:
+        """Run the top level in fresh globals and return the instance. Raises `RuntimeFailure`.
+
+        `print` gets each line that the script prints, without its line end; `limits` bound this run and, afresh, each
+        later call. Another `surface` must define the same names as the one that the script was compiled with.
+        """
+        surface = self.surface if surface is None else surface
+        refuse_other_names(self.surface, surface)
+        values = builtin_values(surface)
+        cells: list[Value] = [None] * self.core.cells
+        for builtin in self.core.builtins:
+            cells[builtin.cell] = values[builtin.name]
+        engine = Walker(self.core, cells, print_line if print is None else print, limits)
+        instance = Instance(self, engine)
+        instance.evaluate(engine.run)
+        return instance
+
+
+def print_line(text: str) -> None:
+    """The default sink: standard output, flushed with each line."""
+    print(text, flush=True)
+
+
+class Instance:
+    """A running script: its definitions, and the engine that calls them. For one thread at a time."""
+
+    def __init__(self, program: Program, engine: Walker) -> None:
+        self.program = program
+        self.machine = engine
+        self.limits = engine.limits
+
+    def __getitem__(self, name: str) -> Value:
+        """The value of a top-level definition; the last one of that name. Raises `KeyError`."""
+        return self.machine.cells[self.program.core.definitions[name]]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.program.core.definitions
+
+    def call(self, name: str, *args: Value) -> Value:
+        """Call a top-level function with values, under a fresh budget. Raises `RuntimeFailure`.
+
+        >>> compile("let add a b = a + b").run().call("add", 1, 2)
+        3
+        """
+        self.machine.budget = Budget(self.limits)
+        return self.apply(self[name], list(args))
+
+    def apply(self, function: Value, args: list[Value]) -> Value:
+        """Apply any function value to arguments (language.md section 5.9). Raises `RuntimeFailure`."""
+        return self.evaluate(lambda: self.machine.call(function, args))
+
+    def evaluate(self, action: Callable[[], Value]) -> Value:
+        """Carry out an action of the engine with room for deep recursion."""
+        budget = self.machine.budget
+        try:
+            with deep(budget.depth * FRAMES_PER_CALL + FRAMES_TO_SPARE):
+                return action()
+        except RecursionError:
+            raise budget.exceeded("depth") from None
+
+
+@lru_cache(maxsize=64)
+def environment(surface: Surface) -> Environment:
+    """What the checker has to know of a surface."""
+    values = {builtin.name: builtin.scheme for builtin in surface.globals}
+    modules = {module.name: {export.name: export.scheme for export in module.exports} for module in surface.modules}
+    return Environment(values, modules, [(alias.name, alias.type) for alias in surface.aliases], ADDED)
+
+
+ADDED = frozenset({"not"})
+"""Globals that this project added: an opened module may export the same name (X-12)."""
+
+
+@lru_cache(maxsize=64)
+def names(surface: Surface) -> Exports:
+    """What the resolver has to know of a surface."""
+    return {
+        **{builtin.name: None for builtin in surface.globals},
+        **{module.name: {export.name: None for export in module.exports} for module in surface.modules},
+    }
+
+
+@lru_cache(maxsize=64)
+def builtin_values(surface: Surface) -> dict[str, Value]:
+    """The values of a surface's globals and modules."""
+    return {
+        **{builtin.name: function_value(builtin) for builtin in surface.globals},
+        **{
+            module.name: Module(
+                module.name, {export.name: function_value(export, module.name) for export in module.exports}
+            )
+            for module in surface.modules
+        },
+    }
+
+
+def function_value(builtin: Builtin, module: str | None = None) -> BuiltinFunction:
+    """A builtin as a value, under its qualified name."""
+    name = builtin.name if module is None else f"{module}.{builtin.name}"
+    uses_machine = getattr(builtin.function, "uses_machine", False)
+    return BuiltinFunction(name, len(builtin.scheme.params), builtin.function, uses_machine)
+
+
+def refuse_other_names(compiled: Surface, running: Surface) -> None:
+    """Refuse a surface that does not define the names that the script was compiled with (builtins.md 1.3)."""
+    if compiled is running:
+        return
+    for part in ("globals", "modules", "aliases"):
+        known, given = ({item.name for item in getattr(surface, part)} for surface in (compiled, running))
+        if known != given:
+            differing = ", ".join(sorted(known ^ given))
+            raise SurfaceError(f"the script was compiled with other {part}: {differing}")

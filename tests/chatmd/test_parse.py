@@ -135,9 +135,7 @@ FAULTS = [
 @pytest.mark.parametrize(
     ("text", "code", "offset", "facts"), [case[1:] for case in FAULTS], ids=[case[0] for case in FAULTS]
 )
-def test_the_first_problem_is_reported_where_it_is(
-    text: str, code: str, offset: int, facts: dict[str, object]
-) -> None:
+def test_the_first_problem_is_reported_where_it_is(text: str, code: str, offset: int, facts: dict[str, object]) -> None:
     diagnostic = finding(text)
     assert (diagnostic.code, diagnostic.severity) == (code, "error")
     assert diagnostic.span is not None

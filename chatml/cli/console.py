@@ -1,0 +1,91 @@
+"""What the commands share: reading scripts, writing reports, and choosing a surface."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from chatml.diagnostics import Diagnostic, draw_all, encode
+from chatml.parse import decode
+from chatml.source import Source
+from chatml.surfaces.core import CORE
+from chatml.surfaces.model import Surface
+from chatml.surfaces.moderator import MODERATOR
+from chatml.surfaces.ui import UI_MODERATOR
+
+SURFACES = {"core": CORE, "moderator": MODERATOR, "ui": UI_MODERATOR}
+
+DEFINES_HANDLER = re.compile(r"^\s*let\s+(rec\s+)?on_event\b", re.MULTILINE)
+
+
+class Failure(Exception):
+    """The call or the environment is at fault: one line for the person, exit status 2."""
+
+
+def add_surface(parser: argparse.ArgumentParser) -> None:
+    """Offer `--surface`."""
+    parser.add_argument(
+        "--surface",
+        choices=SURFACES,
+        help="what the script can name (default: ui for a script that defines on_event, core for any other)",
+    )
+
+
+def choose_surface(name: str | None, source: Source) -> Surface:
+    """The surface of that name, or the one that fits the script."""
+    if name is None:
+        name = "ui" if DEFINES_HANDLER.search(source.text) else "core"
+    return SURFACES[name]
+
+
+def read_source(path: str) -> Source:
+    """The script in a file, or on standard input for `-`. Raises `CompileError` for text that is not UTF-8."""
+    return decode("<stdin>", read_bytes(path)) if path == "-" else decode(path, read_bytes(path))
+
+
+def read_bytes(path: str) -> bytes:
+    """The content of a file, or of standard input for `-`."""
+    if path == "-":
+        return sys.stdin.buffer.read()
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise Failure(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def report(diagnostics: Iterable[Diagnostic]) -> None:
+    """Draw diagnostics on standard error, in colour on a terminal."""
+    text = draw_all(diagnostics, colour=wants_colour(sys.stderr))
+    if text:
+        write(sys.stderr, text)
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document on a line of its own."""
+    write(sys.stdout, json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+
+
+def write(stream: TextIO, line: str) -> None:
+    """Write a line at once; what the stream's encoding lacks is escaped."""
+    try:
+        stream.write(line + "\n")
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    stream.flush()
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Colour on a terminal only, and never when `NO_COLOR` is set."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def encode_all(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+    """Diagnostics as plain data."""
+    return [encode(diagnostic) for diagnostic in diagnostics]

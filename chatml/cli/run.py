@@ -1,0 +1,36 @@
+"""Run a script, and print what it prints.
+
+A script that defines `initial_state` and `on_event` is a moderator: --events feeds it a scenario.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from functools import partial
+
+from chatml.cli.console import add_surface, choose_surface, read_source, report, write
+from chatml.errors import CompileError, RuntimeFailure
+from chatml.pipeline import compile
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("script", metavar="SCRIPT", help="a script; - is standard input")
+    add_surface(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    try:
+        source = read_source(args.script)
+        program = compile(source, surface=choose_surface(args.surface, source))
+        report(program.warnings)
+        program.run(print=partial(write, sys.stdout))
+    except CompileError as error:
+        report(error.diagnostics)
+        return 1
+    except RuntimeFailure as failure:
+        report([failure.diagnostic])
+        return 1
+    if {"initial_state", "on_event"} <= program.types.keys():
+        write(sys.stderr, f"{source.name} defines a moderator: feed it with `chatml run {args.script} --events FILE`")
+    return 0

@@ -1,0 +1,30 @@
+"""Print the type of each top-level binding of a script, in source order."""
+
+from __future__ import annotations
+
+import argparse
+
+from chatml.cli.console import add_surface, choose_surface, print_json, read_source, report
+from chatml.errors import CompileError
+from chatml.pipeline import compile
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a script; - is standard input")
+    parser.add_argument("--json", action="store_true", help="print one JSON object from names to types")
+    add_surface(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    try:
+        source = read_source(args.file)
+        types = compile(source, surface=choose_surface(args.surface, source)).types
+    except CompileError as error:
+        report(error.diagnostics)
+        return 1
+    if args.json:
+        print_json(types)
+    else:
+        for name, shown in types.items():
+            print(f"{name} : {shown}")
+    return 0
