@@ -1,0 +1,182 @@
+"""The types of the language (language.md section 3.1), one set of classes for everyone.
+
+Hosts write the schemes of their builtins with them (builtins.md section 1.4):
+
+>>> option = Variant(Extend({"None": Unit, "Some": Var("a")}, Empty))
+>>> find = Fun([Array(Var("a")), Fun([Var("a")], Bool)], option)
+>>> name = Fun([Record(Extend({"name": String}, RowVar("r")))], String)
+>>> json = Mu("json", Variant(Extend({"Null": Unit, "Array": Array(RecVar("json"))}, Empty)))
+
+The checker adds one class of its own, `Unknown`: a variable that inference still looks for. Inside the
+checker a recursive type is a cycle: what a `RecVar` names is the `Mu` itself (`scheme.adopt` ties the knot).
+
+Types compare by identity, and only an `Unknown` changes, when it is bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, TypeVar, dataclass_transform
+
+import attrs
+
+Class = TypeVar("Class")
+
+
+@dataclass_transform(eq_default=False)
+def node(cls: type[Class]) -> type[Class]:
+    """A class of types. Not frozen: a frozen one costs twice as much to make, and a checker makes little else."""
+    return attrs.define(eq=False, repr=False)(cls)
+
+
+OPEN, CLOSED, RECURSIVE = 0, 1, 2
+"""What is known of a whole type: nothing; that it holds no variable; that it holds none, and a `Mu`."""
+
+
+class Type:
+    """A type. `settled`, one of `OPEN`, `CLOSED`, `RECURSIVE`, lets a pass skip what cannot interest it."""
+
+    __slots__ = ()
+    settled: int
+
+
+class Row(Type):
+    """What a record or a variant holds: labels and their types, closed, open or unknown."""
+
+    __slots__ = ()
+
+
+@node
+class Scalar(Type):
+    """`int`, `float`, `bool`, `string` or `unit`."""
+
+    name: str
+    settled: int = CLOSED
+
+
+Int = Scalar("int")
+Float = Scalar("float")
+Bool = Scalar("bool")
+String = Scalar("string")
+Unit = Scalar("unit")
+
+
+@node
+class Var(Type):
+    """A quantified type variable. In a host's scheme the same name is the same variable."""
+
+    name: str
+    settled: int = OPEN
+
+
+@node
+class Array(Type):
+    element: Type
+    settled: int = OPEN
+
+
+@node
+class Ref(Type):
+    content: Type
+    settled: int = OPEN
+
+
+@node
+class Tuple(Type):
+    """The payload of a tag with two or more arguments."""
+
+    parts: Sequence[Type]
+    settled: int = OPEN
+
+
+@node
+class Con(Type):
+    """A type constructor that the host owns; `task` with one argument is the only one in use."""
+
+    name: str
+    args: Sequence[Type]
+    settled: int = OPEN
+
+
+@node
+class Record(Type):
+    row: Row
+    settled: int = OPEN
+
+
+@node
+class Variant(Type):
+    """Its row gives a tag `Unit` for no argument, the argument's type for one, a `Tuple` for several."""
+
+    row: Row
+    settled: int = OPEN
+
+
+@node
+class Fun(Type):
+    """A function of exactly so many parameters, none included."""
+
+    params: Sequence[Type]
+    result: Type
+    settled: int = OPEN
+
+
+@node
+class Mu(Type):
+    """A recursive type: it equals its body with itself in place of the binder."""
+
+    binder: str
+    body: Type
+    settled: int = OPEN
+
+
+@node
+class RecVar(Type):
+    """The binder of an enclosing `Mu`."""
+
+    binder: str
+    settled: int = OPEN
+
+
+@node
+class _Empty(Row):
+    settled: int = CLOSED
+
+
+Empty = _Empty()
+"""The row without labels: it closes a row."""
+
+
+@node
+class RowVar(Row):
+    """A quantified row variable, in a namespace apart from that of `Var`."""
+
+    name: str
+    settled: int = OPEN
+
+
+@node
+class Extend(Row):
+    """Labels, and the row that follows them. Of equal labels along a row the leftmost counts."""
+
+    fields: dict[str, Type]
+    tail: Row
+    settled: int = OPEN
+
+
+class Unknown(Row):
+    """A type or row that inference still looks for.
+
+    `link` is what it was found to be, `level` the depth of the binding that may generalise it, and `site` the
+    expression that determined it. A `pinned` variable belongs to a parameter that may be opened again
+    (section 3.7): what is linked to it stays linked to it.
+    """
+
+    __slots__ = ("level", "link", "pinned", "site")
+    settled: ClassVar[int] = OPEN  # type: ignore[misc]
+
+    def __init__(self, level: int) -> None:
+        self.level = level
+        self.link: Type | None = None
+        self.pinned = False
+        self.site: object = None
