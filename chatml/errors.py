@@ -48,7 +48,7 @@ class RuntimeFailure(ChatmlError):
 
     `message` says what happened, `span` where (None when a host applied a builtin directly), `code` is the code of
     the `diagnostic`. `trace` holds the calls that were running, innermost first; `origin` is the place inside a callback
-    when `span` is the call of the builtin that ran it.
+    when `span` is the call of the builtin that ran it. `limit` is the name of the limit that was exceeded, or None.
     """
 
     def __init__(
@@ -64,6 +64,7 @@ class RuntimeFailure(ChatmlError):
         self.code = code
         self.help = help
         self.origin: Span | None = None
+        self.limit: str | None = None
         self.trace: list[Call] = []
         super().__init__(message)
 

@@ -53,12 +53,14 @@ class Budget:
         if bound is None:
             bound = getattr(self, name)
         wording = WORDING[name]
-        return RuntimeFailure(
+        failure = RuntimeFailure(
             f"limit `{name}` exceeded: {wording.format(bound=bound)}",
             span,
             code="runtime.limit",
             help=HELP[name],
         )
+        failure.limit = name
+        return failure
 
 
 WORDING = {

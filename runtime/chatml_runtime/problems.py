@@ -1,0 +1,130 @@
+"""The wording of the runtime: one sentence per fact, in one place (X-13).
+
+Every message carries the facts that runtime.md names: the operation, the phase, the field, the name, the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names as a sentence lists them.
+
+    >>> listed(["a", "b", "c"])
+    'a, b, c'
+    """
+    return ", ".join(str(name) for name in names)
+
+
+# -- operations (section 4.3)
+
+
+def wrong_argument_count(op: str, expected: int, got: int) -> str:
+    return f"{op}: expected {expected} argument{'' if expected == 1 else 's'}, got {got}"
+
+
+def wrong_argument(op: str, position: int, kind: str) -> str:
+    return f"{op}: argument {position} must be a {kind}; expected {kind} argument"
+
+
+def negative_delay(op: str, delay: int) -> str:
+    return f"{op}: the delay must be non-negative, got {delay} ms"
+
+
+def not_configured(op: str) -> str:
+    return f"{op} is not configured: this host offers no such capability"
+
+
+def wrong_result(op: str, kind: str, got: str) -> str:
+    return f"{op}: the host answered with {got}, not a {kind}"
+
+
+def not_in_a_run(op: str) -> str:
+    return f"{op} is only possible while a handler runs"
+
+
+def duplicate_operations(names: Iterable[str]) -> str:
+    return f"Duplicate operations in the registry: {listed(names)}"
+
+
+def unexpected_phase(phases: Sequence[str]) -> str:
+    return f"expected one of [{listed(phases)}]"
+
+
+def unknown_operation(op: str) -> str:
+    return f"Unknown task operation '{op}'"
+
+
+def wrong_phase(op: str, phase: str, reason: str) -> str:
+    return f"Operation '{op}' is invalid in phase '{phase}': {reason}"
+
+
+def must_be_spawned(op: str) -> str:
+    return f"Operation '{op}' must be spawned"
+
+
+def not_spawnable(op: str) -> str:
+    return f"Operation '{op}' is not spawnable"
+
+
+def asynchronous_operation(op: str) -> str:
+    return f"Operation '{op}' is asynchronous; use the async interface of the session (ahandle_event, aresume)"
+
+
+def too_many_spawns(limit: int) -> str:
+    return f"ChatML spawn limit exceeded: this run may spawn {limit}"
+
+
+def unknown_local_effect(op: str) -> str:
+    return f"Unknown local effect '{op}'"
+
+
+# -- handler runs (sections 5 and 6)
+
+
+def not_a_task(who: str) -> str:
+    return f"Expected a task from {who}, which returned another value"
+
+
+# -- the session (sections 6, 7 and 8)
+
+ENDED = "The session has ended and takes no more events"
+BUSY = "The session is already handling an event"
+RESTORE_WHILE_RUNNING = "Cannot restore a session while it is handling an event"
+SUSPENDED = "The session is waiting for an answer; resume it or abandon the request"
+RESTORE_WHILE_SUSPENDED = "Cannot restore a session while it is waiting for an answer"
+NOT_SUSPENDED = "The session is not waiting for an answer"
+
+
+CONTEXT_NO_RECORD = "context: expected a record with a string field 'phase'"
+CONTEXT_WITHOUT_PHASE = "context: missing field 'phase'"
+PHASE_NO_STRING = "context.phase: expected a string"
+
+
+def empty_answer(op: str) -> str:
+    return f"{op} takes no empty answer: give a text that is not blank"
+
+
+def unknown_choice(op: str, choices: Sequence[str]) -> str:
+    return f"{op}: the answer must match one of the choices: {listed(choices)}"
+
+
+def no_choices(op: str) -> str:
+    return f"{op} needs at least one choice"
+
+
+# -- instantiation (section 3.2)
+
+
+def surface_mismatch(part: str, missing: Sequence[str], extra: Sequence[str]) -> str:
+    parts = [f"{what}: {listed(names)}" for what, names in (("missing", missing), ("not known then", extra)) if names]
+    return f"The {part} of this surface do not match those that the script was compiled with ({'; '.join(parts)})"
+
+
+def missing_binding(role: str, name: str) -> str:
+    return f"Missing {role} binding '{name}': the script defines no such name at its top level"
+
+
+def not_callable(name: str) -> str:
+    return f"Entry point '{name}' is not callable"

@@ -1,0 +1,367 @@
+"""A session: one live instance of a script, handling one event at a time (runtime.md sections 3 and 6 to 8).
+
+Each handler run is written once, as a generator that yields the operations it wants; `drivers` carries them out,
+plainly or in `asyncio`. `transitions` says what a session may be asked when.
+"""
+
+from __future__ import annotations
+
+import enum
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import attrs
+
+from chatml.errors import RuntimeFailure
+from chatml.limits import Budget, Limits
+from chatml.values import Value
+from chatml_runtime import problems
+from chatml_runtime.approvals import PendingRequest
+from chatml_runtime.drivers import adrive, drive
+from chatml_runtime.effects import Effect
+from chatml_runtime.errors import CommitRejectedError, InvalidContextError, ScriptRuntimeError
+from chatml_runtime.operations import OpDef
+from chatml_runtime.runs import Run
+from chatml_runtime.tasks import Call, Finished, Interpreter, Wish, failure_text
+from chatml_runtime.transitions import TRANSITIONS, Action, Refusal, Status
+
+if TYPE_CHECKING:
+    from chatml.pipeline import Instance
+
+
+class RunStatus(enum.Enum):
+    """How a handler run that did not fail stands."""
+
+    COMMITTED = "committed"
+    SUSPENDED = "suspended"
+
+
+@attrs.frozen
+class RunResult:
+    """What came of an event or an answer: the effects of its commit, or the request that it waits for."""
+
+    status: RunStatus
+    effects: tuple[Effect, ...] = ()
+    pending: PendingRequest | None = None
+
+
+PrepareCommit: TypeAlias = Callable[[Sequence[Effect]], Callable[[], None]]
+"""Takes the effects of a run that is about to commit; returns what installs them, or raises to refuse."""
+
+ValidateState: TypeAlias = Callable[[Value], None]
+"""Takes the state that a run is about to commit; raises to refuse."""
+
+END_SESSION, HALT = "Runtime.end_session", "Turn.halt"
+
+RunSteps: TypeAlias = Generator[Call, Any, RunResult]
+
+
+@attrs.frozen
+class Hooks:
+    """What a host may say to a commit."""
+
+    validate_state: ValidateState | None
+    prepare_commit: PrepareCommit | None
+
+
+class Session:
+    """One live instance of a script: its own globals, its state, its queue of internal events.
+
+    Made by `CompiledScript.instantiate`. One thread or task at a time: a second event is refused (X-26).
+    A run that fails leaves nothing behind: state, queue, and every array and ref are as before it (X-20).
+    """
+
+    def __init__(self, instance: Instance, operations: Mapping[str, OpDef], state: Value, handler: Value) -> None:
+        self._instance = instance
+        self._operations = operations
+        self._handler = handler
+        self._state = state
+        self._queue: deque[Value] = deque()
+        self._committed: list[Effect] = []
+        self._status = Status.IDLE
+        self._run: Run | None = None
+        self._end_reason: str | None = None
+        self._lock = threading.Lock()
+
+    # What can be read at any time (section 7.2)
+
+    @property
+    def state(self) -> Value:
+        """The state that was committed last. Its arrays and refs are the session's own: read them, do not write."""
+        return self._state
+
+    @property
+    def phase(self) -> str | None:
+        """The phase of the run that is active or suspended."""
+        run = self._run
+        return None if run is None else run.phase
+
+    @property
+    def pending(self) -> PendingRequest | None:
+        """The request that the session waits for."""
+        run = self._run
+        return None if run is None else run.pending
+
+    @property
+    def pending_effects(self) -> tuple[Effect, ...]:
+        """The effects that the active or suspended run has buffered, in order."""
+        run = self._run
+        return () if run is None else tuple(run.effects)
+
+    @property
+    def committed_effects(self) -> tuple[Effect, ...]:
+        """The effects of all commits, in order, since the session began, was restored, or `take_committed`."""
+        return tuple(self._committed)
+
+    @property
+    def queued_events(self) -> tuple[Value, ...]:
+        """The internal events that wait, oldest first."""
+        with self._lock:
+            return tuple(self._queue)
+
+    @property
+    def is_halted(self) -> bool:
+        """Whether the session has ended."""
+        return self._status is Status.HALTED or self._end_reason is not None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a handler runs right now."""
+        return self._status is Status.RUNNING
+
+    @property
+    def end_reason(self) -> str | None:
+        """Why the session ended: the first `Runtime.end_session`, else the `Turn.halt`; None after a restore."""
+        return self._end_reason
+
+    # Events and answers (sections 6 and 7.3)
+
+    def handle_event(
+        self,
+        context: Value,
+        event: Value,
+        *,
+        limits: Limits = Limits(),
+        max_spawns: int | None = None,
+        validate_state: ValidateState | None = None,
+        prepare_commit: PrepareCommit | None = None,
+    ) -> RunResult:
+        """Deliver an event: run the handler, then commit, or suspend, or roll back and raise.
+
+        `context` is a record with a string field `phase`. `limits` and `max_spawns` bound this run, and what is left
+        of it after a suspension. `SessionError` refuses the event; `HandlerError` and `CommitRejectedError` report a
+        run that was rolled back. What is no `Exception` (an interrupt) rolls back, too, and passes.
+        """
+        return drive(self._handle(context, event, limits, max_spawns, Hooks(validate_state, prepare_commit)))
+
+    async def ahandle_event(
+        self,
+        context: Value,
+        event: Value,
+        *,
+        limits: Limits = Limits(),
+        max_spawns: int | None = None,
+        validate_state: ValidateState | None = None,
+        prepare_commit: PrepareCommit | None = None,
+    ) -> RunResult:
+        """`handle_event`, awaiting operations that are asynchronous. A cancellation rolls the run back."""
+        return await adrive(self._handle(context, event, limits, max_spawns, Hooks(validate_state, prepare_commit)))
+
+    def resume(
+        self,
+        response: str,
+        *,
+        validate_state: ValidateState | None = None,
+        prepare_commit: PrepareCommit | None = None,
+    ) -> RunResult:
+        """Answer the pending request and go on with the run; the result is as for `handle_event`.
+
+        `NotSuspendedError` if nothing is pending; `ApprovalResponseError` if the request does not take this answer,
+        and then it is pending still.
+        """
+        return drive(self._resume(response, Hooks(validate_state, prepare_commit)))
+
+    async def aresume(
+        self,
+        response: str,
+        *,
+        validate_state: ValidateState | None = None,
+        prepare_commit: PrepareCommit | None = None,
+    ) -> RunResult:
+        """`resume`, awaiting operations that are asynchronous. A cancellation drops the suspended run."""
+        return await adrive(self._resume(response, Hooks(validate_state, prepare_commit)))
+
+    def abandon_pending(self) -> PendingRequest | None:
+        """Drop the suspended run as if it had failed, and return what it asked (section 7.5); None if none is."""
+        with self._lock:
+            request = self.pending
+            self._move(Action.ABANDON)
+            if request is not None:
+                self._run = None  # the contents from before the run are in place since it was suspended
+            return request
+
+    # The queue, and restoring (section 8)
+
+    def enqueue(self, event: Value) -> None:
+        """Append an internal event, also during a run or a suspension. `SessionEndedError` if it has ended."""
+        with self._lock:
+            self._move(Action.ENQUEUE)
+            self._queue.append(event)
+
+    def take_queued(self) -> Value | None:
+        """Remove and return the oldest internal event; None if there is none, as for a queued unit."""
+        with self._lock:
+            return self._queue.popleft() if self._queue else None
+
+    def take_committed(self) -> tuple[Effect, ...]:
+        """Return `committed_effects` and forget them, so that a long session does not keep them all."""
+        with self._lock:
+            taken, self._committed = tuple(self._committed), []
+            return taken
+
+    def restore(self, state: Value, queued_events: Sequence[Value], halted: bool) -> None:
+        """Replace state, queue and halted flag, and forget the committed effects. The state is trusted as to type.
+
+        `SessionBusyError` or `SessionSuspendedError` while a run is active or suspended.
+        """
+        with self._lock:
+            self._move(Action.RESTORE_HALTED if halted else Action.RESTORE)
+            self._state = state
+            self._queue = deque(queued_events)
+            self._committed = []
+            self._end_reason = None
+
+    # A run, from its start to its end
+
+    def _handle(self, context: Value, event: Value, limits: Limits, max_spawns: int | None, hooks: Hooks) -> RunSteps:
+        with self._lock:
+            self._after(Action.HANDLE_EVENT)
+            run = Run(phase_of(context), Budget(limits), max_spawns)
+            interpreter = Interpreter(run, self, self._operations, self._instance.machine.call)
+            run.steps = interpreter.interpret(self._handler, [context, self._state, event])
+            self._move(Action.HANDLE_EVENT)
+            self._run = run
+        return (yield from self._advance(run, None, hooks))
+
+    def _resume(self, response: str, hooks: Hooks) -> RunSteps:
+        with self._lock:
+            self._after(Action.RESUME)
+            run = self._run
+            assert run is not None
+            assert run.pending is not None
+            answer = run.pending.accept(response)
+            self._move(Action.RESUME)
+            run.pending = None
+        return (yield from self._advance(run, answer, hooks))
+
+    def _advance(self, run: Run, answer: Value, hooks: Hooks) -> RunSteps:
+        """Let the run go on until it commits, suspends or fails, yielding the operations that it calls."""
+        machine = self._instance.machine
+        try:
+            run.enter(machine)
+            reached = yield from self._reach(run, answer)
+            if not isinstance(reached, Finished):
+                return self._suspend(run, reached)
+            install = prepared(run, reached.value, hooks)
+        except BaseException as error:
+            self._roll_back(run)
+            if isinstance(error, RuntimeFailure) and not isinstance(error, ScriptRuntimeError):
+                raise ScriptRuntimeError.of(error) from error
+            raise
+        return self._commit(run, reached.value, install)
+
+    def _reach(self, run: Run, answer: Value) -> Generator[Call, Any, PendingRequest | Finished]:
+        """The end of the run or its next request, after all the operations before it."""
+        evaluate = self._instance.evaluate
+        wish: Wish = evaluate(partial(run.steps.send, answer))
+        while isinstance(wish, Call):
+            try:
+                answer = yield wish
+            except BaseException as error:
+                wish = evaluate(partial(run.steps.throw, error))
+            else:
+                wish = evaluate(partial(run.steps.send, answer))
+        return wish
+
+    def _suspend(self, run: Run, request: PendingRequest) -> RunResult:
+        run.leave(self._instance.machine)
+        run.journal.put_away()
+        run.pending = request
+        result = RunResult(RunStatus.SUSPENDED, pending=request)
+        with self._lock:
+            self._move(Action.SUSPEND)
+        return result
+
+    def _roll_back(self, run: Run) -> None:
+        run.leave(self._instance.machine)
+        run.journal.undo()
+        with self._lock:
+            self._move(Action.ROLL_BACK)
+            self._run = None
+
+    def _commit(self, run: Run, state: Value, install: Callable[[], None]) -> RunResult:
+        run.leave(self._instance.machine)
+        effects = tuple(run.effects)
+        with self._lock:
+            self._state = state
+            self._committed += effects
+            self._queue.extend(run.emitted)
+            self._end_reason = ending(run)
+        try:
+            install()
+        finally:
+            with self._lock:
+                self._move(Action.COMMIT if self._end_reason is None else Action.HALT)
+                self._run = None
+        return RunResult(RunStatus.COMMITTED, effects)
+
+    def _after(self, action: Action) -> Status:
+        """The status after an action; the `SessionError` of the table if it is refused. Under the lock."""
+        reached = TRANSITIONS[action][self._status]
+        if isinstance(reached, Refusal):
+            raise reached.error_for(self.pending)
+        return reached
+
+    def _move(self, action: Action) -> None:
+        self._status = self._after(action)
+
+
+def phase_of(context: Value) -> str:
+    """The phase that a context names; `InvalidContextError` if it is no record with a string field `phase`."""
+    if not isinstance(context, dict):
+        raise InvalidContextError(problems.CONTEXT_NO_RECORD)
+    if "phase" not in context:
+        raise InvalidContextError(problems.CONTEXT_WITHOUT_PHASE)
+    phase = context["phase"]
+    if not isinstance(phase, str):
+        raise InvalidContextError(problems.PHASE_NO_STRING)
+    return phase
+
+
+def prepared(run: Run, state: Value, hooks: Hooks) -> Callable[[], None]:
+    """What installs a commit that the host agrees to; `CommitRejectedError` if it refuses (section 6.2)."""
+    try:
+        if hooks.validate_state is not None:
+            hooks.validate_state(state)
+        if hooks.prepare_commit is not None:
+            return hooks.prepare_commit(tuple(run.effects))
+    except CommitRejectedError:
+        raise
+    except Exception as error:
+        raise CommitRejectedError(failure_text(error)) from error
+    return install_nothing
+
+
+def install_nothing() -> None:
+    """The commit of a host that prepares none."""
+
+
+def ending(run: Run) -> str | None:
+    """Why a run that commits ends its session, or None if it does not (section 6.4)."""
+    reasons = {op: [effect.args[0] for effect in run.effects if effect.op == op] for op in (END_SESSION, HALT)}
+    if run.end_reason is not None:
+        return next(iter(reasons[END_SESSION]), run.end_reason)
+    return reasons[HALT][-1] if reasons[HALT] else None
