@@ -1,0 +1,82 @@
+"""Runs the LALR table over the tokens of a text: shifts, reduces, and stops at the first token that fits nowhere.
+
+Nothing here recurses: the depth of a text costs list entries, not frames. `table` explains the numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chatml.parse.build import ACTIONS as BUILD
+from chatml.parse.build import IntRangeError
+from chatml.parse.lexer import OPEN_COMMENT, OPEN_STRING, UNKNOWN, tokens
+from chatml.parse.problems import (
+    IntOutOfRange,
+    OpenComment,
+    OpenString,
+    Rejected,
+    TooDeep,
+    Unexpected,
+    UnknownCharacter,
+)
+from chatml.parse.table import ACTIONS, CLOSING, GOTOS, PRODUCTIONS, SHIFTS, STARTS
+from chatml.source import Source, Span
+
+MAX_DEPTH = 1_000
+"""How many brackets and bodies may be nested (X-04)."""
+
+REJECT = len(SHIFTS)
+STEPS = tuple((size, made, BUILD[action]) for size, made, action in PRODUCTIONS)
+
+NO_TOKENS = {UNKNOWN: UnknownCharacter, OPEN_STRING: OpenString, OPEN_COMMENT: OpenComment}
+
+
+def run(source: Source, start: str) -> Any:
+    """The value of a start symbol of the grammar, read from a whole text; raises `Rejected`."""
+    state = STARTS[start]
+    states = [state]
+    values: list[Any] = [None]
+    lefts = [0]
+    left = right = depth = 0
+    try:
+        for kind, left, word in tokens(source.text):
+            shifted = False
+            while not shifted:
+                action = ACTIONS[state].get(kind, REJECT)
+                if action < 0:
+                    production = ~action
+                elif action != REJECT:
+                    state, change = SHIFTS[action]
+                    states.append(state)
+                    values.append(word)
+                    lefts.append(left)
+                    right = left + len(word)
+                    depth += change
+                    if depth > MAX_DEPTH:
+                        raise Rejected(TooDeep(source.span(left, right), MAX_DEPTH))
+                    if state >= 0:
+                        break
+                    production = ~state
+                    shifted = True
+                else:
+                    span = source.span(left, left + len(word))
+                    raise Rejected(NO_TOKENS[kind](span) if kind in NO_TOKENS else Unexpected(span, kind, states))
+                while True:
+                    size, made, build = STEPS[production]
+                    value = build(source, values, lefts, right)
+                    if size > 1:
+                        del states[1 - size :], values[1 - size :], lefts[1 - size :]
+                    elif size == 0:
+                        states.append(0)
+                        values.append(None)
+                        lefts.append(left)
+                    values[-1] = value
+                    if production < CLOSING:
+                        depth -= 1
+                    state = states[-1] = GOTOS[states[-2]][made]
+                    if state >= 0:
+                        break
+                    production = ~state
+    except IntRangeError:
+        raise Rejected(IntOutOfRange(Span(source, lefts[-1], right))) from None
+    return values[1]
