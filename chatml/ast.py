@@ -6,13 +6,19 @@ rewritten (section 2.4) but say how they were written: `Lambda.short` is `let f 
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar, dataclass_transform
 
 import attrs
 
 from chatml.source import Span
 
-node = attrs.frozen(eq=False, repr=False)
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+def node(cls: type[T]) -> type[T]:
+    """Makes a class of nodes: frozen, compared by identity."""
+    return attrs.frozen(cls, eq=False, repr=False)
 
 
 @node

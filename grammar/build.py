@@ -1,4 +1,4 @@
-"""Builds chatml/parse/table.py from chatml.lark: `python grammar/build.py`, or `--check` to see whether it is up to date.
+"""Builds chatml/parse/table.py from chatml.lark: `python grammar/build.py`; `--check` tells whether it is up to date.
 
 Lark computes the LALR table; three changes make it fast to run and none changes what is accepted or where an error is:
 
@@ -26,8 +26,8 @@ TABLE = HERE.parent / "chatml" / "parse" / "table.py"
 STARTS = ("program", "expression")
 END = "$END"
 
-OPENERS = frozenset("( [ { struct if while fun match".split())
-CLOSERS = frozenset(") ] } end else done".split())
+OPENERS = frozenset(["(", "[", "{", "struct", "if", "while", "fun", "match"])
+CLOSERS = frozenset([")", "]", "}", "end", "else", "done"])
 LOCAL_OPENERS = frozenset(("let", "TASKLET"))
 """These open a level until their `in`, unless a statement begins here: statements only follow each other."""
 CLOSING_ACTIONS = frozenset(("lambda", "match"))

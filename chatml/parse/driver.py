@@ -5,6 +5,7 @@ Nothing here recurses: the depth of a text costs list entries, not frames. `tabl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from chatml.parse.build import ACTIONS as BUILD
@@ -15,6 +16,7 @@ from chatml.parse.problems import (
     OpenComment,
     OpenString,
     Rejected,
+    SyntaxProblem,
     TooDeep,
     Unexpected,
     UnknownCharacter,
@@ -28,7 +30,11 @@ MAX_DEPTH = 1_000
 REJECT = len(SHIFTS)
 STEPS = tuple((size, made, BUILD[action]) for size, made, action in PRODUCTIONS)
 
-NO_TOKENS = {UNKNOWN: UnknownCharacter, OPEN_STRING: OpenString, OPEN_COMMENT: OpenComment}
+NO_TOKENS: dict[int, Callable[[Span], SyntaxProblem]] = {
+    UNKNOWN: UnknownCharacter,
+    OPEN_STRING: OpenString,
+    OPEN_COMMENT: OpenComment,
+}
 
 
 def run(source: Source, start: str) -> Any:

@@ -56,7 +56,7 @@ class Unexpected:
 SyntaxProblem: TypeAlias = UnknownCharacter | OpenString | OpenComment | IntOutOfRange | TooDeep | Unexpected
 
 
-class Rejected(Exception):  # noqa: N818
+class Rejected(Exception):
     """Stops the parser; carries what is wrong."""
 
     def __init__(self, problem: SyntaxProblem) -> None:
