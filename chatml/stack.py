@@ -1,7 +1,7 @@
 """Room for deep recursion (decision X-04).
 
 CPython keeps the frames of calls from Python to Python off the C stack, so that a tree of any depth can be
-walked by plain recursion, if only the recursion limit lets it. `deep` lifts that limit while someone needs it.
+walked by plain recursion, if only the recursion limit lets it. `deep` lifts that limit while it is needed.
 It protects nothing that recurses through C: `repr`, `==`, `hash`, generators, `sorted` keys.
 """
 

@@ -16,7 +16,7 @@ Types compare by identity, and only an `Unknown` changes, when it is bound.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, TypeVar, dataclass_transform
+from typing import ClassVar, TypeAlias, TypeVar, dataclass_transform
 
 import attrs
 
@@ -25,7 +25,7 @@ Class = TypeVar("Class")
 
 @dataclass_transform(eq_default=False)
 def node(cls: type[Class]) -> type[Class]:
-    """A class of types. Not frozen: a frozen one costs twice as much to make, and a checker makes little else."""
+    """A class of types. Not frozen: that costs twice as much to make, and a checker makes little else."""
     return attrs.define(eq=False, repr=False)(cls)
 
 
@@ -40,10 +40,8 @@ class Type:
     settled: int
 
 
-class Row(Type):
-    """What a record or a variant holds: labels and their types, closed, open or unknown."""
-
-    __slots__ = ()
+Row: TypeAlias = Type
+"""What a record or a variant holds: labels and their types, closed (`Empty`), open (`RowVar`) or unknown."""
 
 
 @node
@@ -139,7 +137,7 @@ class RecVar(Type):
 
 
 @node
-class _Empty(Row):
+class _Empty(Type):
     settled: int = CLOSED
 
 
@@ -148,7 +146,7 @@ Empty = _Empty()
 
 
 @node
-class RowVar(Row):
+class RowVar(Type):
     """A quantified row variable, in a namespace apart from that of `Var`."""
 
     name: str
@@ -156,7 +154,7 @@ class RowVar(Row):
 
 
 @node
-class Extend(Row):
+class Extend(Type):
     """Labels, and the row that follows them. Of equal labels along a row the leftmost counts."""
 
     fields: dict[str, Type]
@@ -164,7 +162,7 @@ class Extend(Row):
     settled: int = OPEN
 
 
-class Unknown(Row):
+class Unknown(Type):
     """A type or row that inference still looks for.
 
     `link` is what it was found to be, `level` the depth of the binding that may generalise it, and `site` the

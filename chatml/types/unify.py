@@ -1,0 +1,330 @@
+"""Unification (language.md section 3.4): make two types equal, or say where they cannot be.
+
+A `Unifier` holds the current level, the variables' bindings and a trail of them, so that the bindings of a statement
+that fails can be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chatml.types.model import (
+    Array,
+    Con,
+    Empty,
+    Extend,
+    Fun,
+    Mu,
+    Record,
+    Ref,
+    Row,
+    RowVar,
+    Scalar,
+    Tuple,
+    Type,
+    Unknown,
+    Var,
+    Variant,
+)
+
+Step = tuple[str, str | int]
+"""One step into a type: what kind of part, and which: `("field", "name")`, `("parameter", 1)`."""
+
+
+class Failure(Exception):
+    """Two types that cannot be made equal.
+
+    `left` and `right` are the parts that clash, `kind` says how, `labels` those that a closed row would have to take
+    up, and `path` leads from the whole types to the parts, innermost step first.
+    """
+
+    def __init__(
+        self, kind: str, left: Type, right: Type, labels: Sequence[str] = (), sites: tuple[Any, Any] = (None, None)
+    ) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.left = left
+        self.right = right
+        self.labels = labels
+        self.left_site, self.right_site = sites
+        self.path: list[Step] = []
+
+
+class Unifier:
+    """The state of inference: the level, and what the variables are bound to."""
+
+    def __init__(self) -> None:
+        self.level = 0
+        self.site: object = None
+        """The expression that is being looked at; a variable bound now remembers it."""
+        self.trail: list[tuple[Unknown, Type | None, int, object]] = []
+        self.seen: dict[tuple[int, int], tuple[Type, Type]] = {}
+        """Pairs taken to be equal while they are compared: what makes cyclic types terminate."""
+        self.parts: dict[type, Callable[[Any, Any], None]] = {
+            Fun: self.unify_functions,
+            Con: self.unify_constructors,
+            Ref: self.unify_refs,
+            Array: self.unify_arrays,
+            Record: self.unify_records,
+            Variant: self.unify_variants,
+            Tuple: self.unify_tuples,
+        }
+
+    # Variables
+
+    def fresh(self) -> Unknown:
+        """A new variable of the current level."""
+        return Unknown(self.level)
+
+    def prune(self, type: Type) -> Type:
+        """What a type is known to be: follow bound variables, and shorten the way for the next one."""
+        if type.__class__ is not Unknown:
+            return type
+        link = type.link
+        if link is None:
+            return type
+        if link.__class__ is not Unknown or link.link is None:
+            return link
+        chain = [type]
+        while link.__class__ is Unknown and link.link is not None:
+            chain.append(link)
+            link = link.link
+        self.shorten(chain, link)
+        return link
+
+    def shorten(self, chain: list[Unknown], end: Type) -> None:
+        """Link the variables of a chain to its end, or to the first pinned one on the way."""
+        site = chain.pop().site
+        for variable in reversed(chain):
+            following = variable.link
+            if following.__class__ is Unknown and following.pinned:
+                end, site = following, following.site
+            elif following is not end:
+                self.trail.append((variable, following, variable.level, variable.site))
+                variable.link = end
+                variable.site = site
+
+    def link(self, variable: Unknown, target: Type) -> None:
+        """Bind a variable without asking whether that is sound."""
+        self.trail.append((variable, variable.link, variable.level, variable.site))
+        variable.link = target
+        variable.site = self.site
+
+    def roll_back(self, mark: int) -> None:
+        """Take back what was bound since the trail had this length."""
+        trail = self.trail
+        while len(trail) > mark:
+            variable, link, level, site = trail.pop()
+            variable.link, variable.level, variable.site = link, level, site
+
+    def lower(self, type: Type, level: int) -> None:
+        """Lower every variable in a type to a level."""
+        if not type.settled:
+            self.search(type, level, None)
+
+    def search(self, type: Type, level: int, wanted: Unknown | None) -> bool:
+        """Lower every variable in a type to a level, and say whether `wanted` is one of them."""
+        found = False
+        visited: set[int] = set()
+        stack = [type]
+        while stack:
+            type = stack.pop()
+            if type.settled:
+                continue
+            if type.__class__ is Unknown:
+                if type.link is not None:
+                    stack.append(type.link)
+                elif type is wanted:
+                    found = True
+                elif type.level > level:
+                    self.trail.append((type, None, type.level, type.site))
+                    type.level = level
+                continue
+            if id(type) in visited:
+                continue
+            visited.add(id(type))
+            stack.extend(CHILDREN[type.__class__](type))
+        return found
+
+    def bind(self, variable: Unknown, target: Type) -> None:
+        """Bind a free variable, unless it occurs in the target where a type must not contain itself."""
+        if target.__class__ is Unknown:
+            if target.level > variable.level:
+                self.trail.append((target, None, target.level, target.site))
+                target.level = variable.level
+        elif (
+            not target.settled
+            and self.search(target, variable.level, variable)
+            and unfolded(target).__class__ not in MAY_RECUR
+        ):
+            raise Failure("endless", variable, target)
+        self.link(variable, target)
+
+    # Unification
+
+    def unify(self, left: Type, right: Type) -> None:
+        """Make two types equal; which is left and which is right matters (section 3.4). Raises `Failure`."""
+        if left is right:
+            return
+        known = self.prune(left)
+        other = self.prune(right)
+        if known is other:
+            return
+        if known.__class__ is Unknown:
+            self.bind(known, other)
+        elif other.__class__ is Unknown:
+            self.bind(other, known)
+        elif known.__class__ is Scalar or other.__class__ is Scalar:
+            raise Failure("differ", known, other, sites=(site_of(left), site_of(right)))
+        else:
+            self.seen = {}
+            self.unify_parts(left, right)
+
+    def unify_parts(self, left: Type, right: Type) -> None:
+        """Unification inside one that has begun."""
+        known = self.prune(left)
+        other = self.prune(right)
+        if known is other:
+            return
+        kind = known.__class__
+        if kind is Unknown:
+            self.bind(known, other)
+            return
+        if other.__class__ is Unknown:
+            self.bind(other, known)
+            return
+        pair = (id(known), id(other))
+        if pair in self.seen:
+            return
+        self.seen[pair] = (known, other)
+        if kind is Mu or other.__class__ is Mu:
+            self.unify_parts(unfolded(known), unfolded(other))
+            return
+        handler = self.parts.get(kind)
+        if handler is None or kind is not other.__class__:
+            raise Failure("differ", known, other, sites=(site_of(left), site_of(right)))
+        handler(known, other)
+
+    def at(self, step: Step, left: Type, right: Type) -> None:
+        """Unify two parts; a failure notes the step that led to them."""
+        try:
+            self.unify_parts(left, right)
+        except Failure as failure:
+            failure.path.append(step)
+            raise
+
+    def unify_functions(self, left: Fun, right: Fun) -> None:
+        if len(left.params) != len(right.params):
+            raise Failure("arity", left, right)
+        for place, (param, other) in enumerate(zip(left.params, right.params, strict=True)):
+            self.at(("parameter", place), param, other)
+        self.at(("result", 0), left.result, right.result)
+
+    def unify_constructors(self, left: Con, right: Con) -> None:
+        if left.name != right.name or len(left.args) != len(right.args):
+            raise Failure("differ", left, right)
+        for place, (arg, other) in enumerate(zip(left.args, right.args, strict=True)):
+            self.at(("argument", place), arg, other)
+
+    def unify_tuples(self, left: Tuple, right: Tuple) -> None:
+        if len(left.parts) != len(right.parts):
+            raise Failure("payload", left, right)
+        for place, (part, other) in enumerate(zip(left.parts, right.parts, strict=True)):
+            self.at(("payload", place), part, other)
+
+    def unify_refs(self, left: Ref, right: Ref) -> None:
+        self.at(("content", 0), left.content, right.content)
+
+    def unify_arrays(self, left: Array, right: Array) -> None:
+        self.at(("element", 0), left.element, right.element)
+
+    def unify_records(self, left: Record, right: Record) -> None:
+        self.unify_rows("field", left, right, left.row, right.row)
+
+    def unify_variants(self, left: Variant, right: Variant) -> None:
+        self.unify_rows("tag", left, right, left.row, right.row)
+
+    def unify_rows(self, kind: str, left: Type, right: Type, left_row: Type, right_row: Type) -> None:
+        """Make two rows equal; `left` and `right` are the types that they belong to, for the report."""
+        left_row, right_row = self.prune(left_row), self.prune(right_row)
+        if left_row is right_row:
+            return
+        if left_row.__class__ is Unknown:
+            self.bind(left_row, right_row)
+            return
+        if right_row.__class__ is Unknown:
+            self.bind(right_row, left_row)
+            return
+        fields, tail = self.flatten(left_row)
+        others, other_tail = self.flatten(right_row)
+        for label in sorted(fields.keys() & others.keys()):
+            self.at((kind, label), fields[label], others[label])
+        more = {label: type for label, type in fields.items() if label not in others}
+        missing = {label: type for label, type in others.items() if label not in fields}
+        if missing and tail is Empty:
+            raise Failure(f"absent_{kind}_left", left, right, sorted(missing))
+        if more and other_tail is Empty:
+            raise Failure(f"absent_{kind}_right", left, right, sorted(more))
+        if (more or missing) and tail is other_tail:
+            raise Failure("endless_row", left, right)
+        if more and missing:
+            rest = Unknown(self.level)
+            self.unify_rows(kind, left, right, other_tail, Extend(more, rest))
+            self.unify_rows(kind, left, right, tail, Extend(missing, rest))
+        elif more:
+            self.unify_rows(kind, left, right, other_tail, Extend(more, tail))
+        elif missing:
+            self.unify_rows(kind, left, right, tail, Extend(missing, other_tail))
+        else:
+            self.unify_rows(kind, left, right, tail, other_tail)
+
+    def flatten(self, row: Row) -> tuple[dict[str, Type], Row]:
+        """A row as one map from labels to types, and what ends it: `Empty` or a free variable."""
+        row = self.prune(row)
+        if row.__class__ is not Extend:
+            return {}, row
+        tail = self.prune(row.tail)
+        if tail.__class__ is not Extend:
+            return row.fields, tail
+        fields = dict(row.fields)
+        while tail.__class__ is Extend:
+            for label, type in tail.fields.items():
+                fields.setdefault(label, type)
+            tail = self.prune(tail.tail)
+        return fields, tail
+
+
+def site_of(type: Type) -> object:
+    """The expression that determined a bound variable."""
+    site = None
+    while type.__class__ is Unknown and type.link is not None:
+        site = type.site
+        type = type.link
+    return site
+
+
+def unfolded(type: Type) -> Type:
+    """A type that is not a `Mu`: one is replaced by its body."""
+    while type.__class__ is Mu:
+        type = type.body
+    return type
+
+
+MAY_RECUR = frozenset({Record, Variant, Tuple, Con, Extend})
+"""Where inference may find a type that contains itself (section 3.4, occurrence)."""
+
+CHILDREN: dict[type, Callable[[Any], Sequence[Type]]] = {
+    Array: lambda type: (type.element,),
+    Ref: lambda type: (type.content,),
+    Tuple: lambda type: type.parts,
+    Con: lambda type: type.args,
+    Record: lambda type: (type.row,),
+    Variant: lambda type: (type.row,),
+    Fun: lambda type: (*type.params, type.result),
+    Mu: lambda type: (type.body,),
+    Extend: lambda type: (*type.fields.values(), type.tail),
+    Var: lambda type: (),
+    RowVar: lambda type: (),
+}
+"""The parts of each composite type."""
