@@ -6,7 +6,8 @@ rewritten (section 2.4) but say how they were written: `Lambda.short` is `let f 
 
 from __future__ import annotations
 
-from typing import TypeAlias, TypeVar, dataclass_transform
+from collections.abc import Iterator
+from typing import Any, TypeAlias, TypeVar, cast, dataclass_transform
 
 import attrs
 
@@ -19,6 +20,13 @@ T = TypeVar("T")
 def node(cls: type[T]) -> type[T]:
     """Makes a class of nodes: frozen, compared by identity."""
     return attrs.frozen(cls, eq=False, repr=False)
+
+
+def parts(of: object) -> Iterator[tuple[str, Any]]:
+    """The fields of a node with their names, in order, without its spans."""
+    for field in attrs.fields(cast(type[attrs.AttrsInstance], type(of))):
+        if field.type not in ("Span", Span):
+            yield field.name, getattr(of, field.name)
 
 
 @node
