@@ -170,7 +170,7 @@ class Record:
 
 @node
 class Get:
-    """A field of a record, or an export of a module."""
+    """A field of a record, or an export of a module that is used as a value or whose body is still running."""
 
     record: Expr
     label: str
@@ -338,29 +338,22 @@ class DefineModule:
 
 
 @node
-class Open:
-    """Copies exports of the module in `module` into cells of their own."""
-
-    module: int
-    exports: tuple[tuple[str, int], ...]
-
-
-@node
 class Evaluate:
     """An expression whose value is dropped."""
 
     value: Expr
 
 
-Statement: TypeAlias = Define | DefineRec | DefineModule | Open | Evaluate
+Statement: TypeAlias = Define | DefineRec | DefineModule | Evaluate
 
 
 @node
 class BuiltinCell:
-    """A cell that the surface fills before the script runs: a global or a module of that name."""
+    """A cell that the surface fills before the script runs: a global, a module, or an export of `module`."""
 
     cell: int
     name: str
+    module: str | None = None
 
 
 @node

@@ -64,10 +64,6 @@ class Walker(Engine):
                     cells[cell] = module = Module(name)
                     self.statements(items, frame)
                     module.exports.update({label: cells[defined] for label, defined in exports})
-                case core.Open(module=module_cell, exports=exports):
-                    opened = cells[module_cell].exports
-                    for label, cell in exports:
-                        cells[cell] = opened[label]
 
     # Calls
 

@@ -14,7 +14,7 @@ from chatml.evaluate import Walker
 from chatml.limits import Budget, Limits
 from chatml.parse import parse
 from chatml.portable import find_additions
-from chatml.resolve import Exports, resolve
+from chatml.resolve import Names, resolve
 from chatml.source import Source
 from chatml.stack import deep
 from chatml.surfaces.core import CORE
@@ -95,7 +95,9 @@ class Program:
         values = builtin_values(surface)
         cells: list[Value] = [None] * self.core.cells
         for builtin in self.core.builtins:
-            cells[builtin.cell] = values[builtin.name]
+            cells[builtin.cell] = (
+                values[builtin.name] if builtin.module is None else values[builtin.module].exports[builtin.name]
+            )
         engine = Walker(self.core, cells, print_line if print is None else print, limits)
         instance = Instance(self, engine)
         instance.evaluate(engine.run)
@@ -158,11 +160,11 @@ ADDED = frozenset({"not"})
 
 
 @lru_cache(maxsize=64)
-def names(surface: Surface) -> Exports:
+def names(surface: Surface) -> Names:
     """What the resolver has to know of a surface."""
     return {
         **{builtin.name: None for builtin in surface.globals},
-        **{module.name: {export.name: None for export in module.exports} for module in surface.modules},
+        **{module.name: [export.name for export in module.exports] for module in surface.modules},
     }
 
 

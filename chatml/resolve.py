@@ -5,15 +5,15 @@ The script has been checked, so every name is known. Annotations and type declar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import attrs
 
 from chatml import ast, core
 
-Exports = Mapping[str, "Exports | None"]
-"""What a module exports: under each label the exports of a nested module, or None for any other value."""
+Names = Mapping[str, Collection[str] | None]
+"""What a surface defines: under each name the labels that a module exports, or None for a global."""
 
 
 @attrs.define(eq=False)
@@ -45,12 +45,12 @@ class Slot:
     index: int
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Cell:
-    """A definition or a builtin; `exports` is set when it is a module."""
+    """A definition or a builtin. `exports` is set when it is a module whose body has ended."""
 
     index: int
-    exports: Exports | None = None
+    exports: Mapping[str, Cell] | None = None
 
 
 Place = Slot | Cell
@@ -58,32 +58,32 @@ Place = Slot | Cell
 
 def resolve(
     script: ast.Script,
-    builtins: Exports,
-    is_scalar: Callable[[ast.Expr], bool],
+    builtins: Names,
+    is_scalar: Callable[[ast.Binary], bool],
 ) -> core.Script:
     """The core of a checked script.
 
-    `builtins` maps the names of the surface: a module to its exports, a global to None. `is_scalar` tells of an operand
-    of `==` whether its type is a number, a string, a boolean or unit.
+    `is_scalar` tells of a `==` whether it compares numbers, strings, booleans or units.
     """
     return _Resolver(builtins, is_scalar).script(script)
 
 
 class _Resolver:
-    def __init__(self, builtins: Exports, is_scalar: Callable[[ast.Expr], bool]) -> None:
-        self.builtins = builtins
+    def __init__(self, names: Names, is_scalar: Callable[[ast.Binary], bool]) -> None:
+        self.names = names
         self.is_scalar = is_scalar
         self.frame = Frame(None)
         self.cells = 0
-        self.builtin_cells: dict[str, Cell] = {}
+        self.builtins: list[core.BuiltinCell] = []
+        self.surface: dict[str, Cell] = {}
         self.scope: dict[str, list[Place]] = {}
         self.defined: list[str] = []
 
     # Names
 
-    def new_cell(self, exports: Exports | None = None) -> Cell:
+    def new_cell(self) -> Cell:
         self.cells += 1
-        return Cell(self.cells - 1, exports)
+        return Cell(self.cells - 1)
 
     def bind(self, name: str, place: Place) -> None:
         self.scope.setdefault(name, []).append(place)
@@ -99,12 +99,18 @@ class _Resolver:
 
     def lookup(self, name: str) -> Place:
         places = self.scope.get(name)
-        return places[-1] if places else self.builtin(name)
+        if places:
+            return places[-1]
+        if name not in self.surface:
+            self.surface[name] = cell = self.builtin(name)
+            labels = self.names[name]
+            if labels is not None:
+                cell.exports = {label: self.builtin(label, name) for label in labels}
+        return self.surface[name]
 
-    def builtin(self, name: str) -> Cell:
-        cell = self.builtin_cells.get(name)
-        if cell is None:
-            cell = self.builtin_cells[name] = self.new_cell(self.builtins[name])
+    def builtin(self, name: str, module: str | None = None) -> Cell:
+        cell = self.new_cell()
+        self.builtins.append(core.BuiltinCell(cell.index, name, module))
         return cell
 
     # Statements
@@ -115,14 +121,14 @@ class _Resolver:
             statements,
             self.cells,
             self.frame.size,
-            tuple(core.BuiltinCell(cell.index, name) for name, cell in self.builtin_cells.items()),
+            tuple(self.builtins),
             {name: cell.index for name, cell in definitions.items()},
         )
 
     def items(self, statements: tuple[ast.Statement, ...], definitions: dict[str, Cell]) -> tuple[core.Statement, ...]:
         """Statements in order; what they define is added to `definitions`."""
-        resolved = (self.statement(statement, definitions) for statement in statements)
-        return tuple(statement for statement in resolved if statement is not None)
+        resolved = [self.statement(statement, definitions) for statement in statements]
+        return tuple([statement for statement in resolved if statement is not None])
 
     def statement(self, statement: ast.Statement, definitions: dict[str, Cell]) -> core.Statement | None:
         match statement:
@@ -135,39 +141,44 @@ class _Resolver:
             case ast.ModuleStatement(name=name, items=items):
                 return self.module(name.name, items, definitions)
             case ast.OpenStatement(name=name):
-                return self.open(name.name)
+                self.open(name.name)
+                return None
             case ast.ExprStatement(value=value):
                 return core.Evaluate(self.expr(value))
             case ast.TypeStatement():
                 return None
 
-    def define(self, name: str, definitions: dict[str, Cell], exports: Exports | None = None) -> Cell:
-        """A new cell for what a statement defines, in scope until the enclosing module ends."""
-        cell = definitions[name] = self.new_cell(exports)
-        self.bind(name, cell)
-        self.defined.append(name)
+    def define(self, name: str, definitions: dict[str, Cell]) -> Cell:
+        """A new cell for what a statement defines."""
+        cell = definitions[name] = self.new_cell()
+        self.bring(name, cell)
         return cell
 
+    def bring(self, name: str, place: Place) -> None:
+        """Bring a name into scope until the enclosing module ends."""
+        self.bind(name, place)
+        self.defined.append(name)
+
     def module(self, name: str, items: tuple[ast.Statement, ...], definitions: dict[str, Cell]) -> core.DefineModule:
-        exports: dict[str, Exports | None] = {}
-        cell = self.define(name, definitions, exports)
+        cell = self.define(name, definitions)
         outer = len(self.defined)
-        inner: dict[str, Cell] = {}
-        statements = self.items(items, inner)
-        exports.update({label: defined.exports for label, defined in inner.items()})
+        exports: dict[str, Cell] = {}
+        statements = self.items(items, exports)
+        cell.exports = exports
         while len(self.defined) > outer:
             self.unbind(self.defined.pop())
-        labelled = tuple((label, defined.index) for label, defined in inner.items())
+        labelled = tuple((label, export.index) for label, export in exports.items())
         return core.DefineModule(cell.index, name, statements, labelled)
 
-    def open(self, name: str) -> core.Open:
-        module = self.lookup(name)
-        assert isinstance(module, Cell)
-        assert module.exports is not None
-        opened = []
-        for label, exports in module.exports.items():
-            opened.append((label, self.define(label, {}, exports).index))
-        return core.Open(module.index, tuple(opened))
+    def open(self, name: str) -> None:
+        """What `open` brings into scope are the module's own cells: nothing is left to do when the script runs."""
+        for label, export in self.module_exports(name).items():
+            self.bring(label, export)
+
+    def module_exports(self, name: str) -> Mapping[str, Cell]:
+        """The exports of the module of that name; none while its body runs, and none of any other value."""
+        place = self.lookup(name)
+        return (place.exports or {}) if isinstance(place, Cell) else {}
 
     # Functions
 
@@ -295,6 +306,10 @@ class _Resolver:
         return tuple([field.label.name for field in fields]), tuple([self.expr(field.value) for field in fields])
 
     def get(self, expr: ast.FieldGet) -> core.Expr:
+        if isinstance(expr.record, ast.Name):
+            export = self.module_exports(expr.record.name).get(expr.label.name)
+            if export is not None:
+                return core.Global(export.index, expr.span)
         return core.Get(self.expr(expr.record), expr.label.name, expr.span)
 
     def update(self, expr: ast.RecordUpdate) -> core.Expr:
