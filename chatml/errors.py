@@ -4,6 +4,7 @@
 ChatmlError
 ├── CompileError         a script (or document) is at fault; carries its diagnostics
 ├── RuntimeFailure       a script failed while it ran; carries message, span and diagnostic
+├── BuiltinFailure       an operation on values failed (`chatml.values`); inside a script it becomes a RuntimeFailure
 ├── SurfaceError         a script meets a surface that it was not compiled with
 ├── BoundaryError        a host value has no counterpart in the language (also a ValueError)
 ├── SnapshotError        a value or a snapshot cannot be encoded, decoded or restored

@@ -23,6 +23,7 @@ from typing import Any, Protocol, TypeAlias
 
 import attrs
 
+from chatml.errors import ChatmlError
 from chatml.limits import Limits
 
 Value: TypeAlias = Any
@@ -134,8 +135,11 @@ class Spawn(Task):
     args: tuple[Value, ...]
 
 
-class BuiltinFailure(Exception):
-    """Raised by a builtin: the facts of its failure. The engine adds the builtin's name and the place."""
+class BuiltinFailure(ChatmlError):
+    """Raised by a builtin, or by an operation on values such as showing one: the facts of the failure.
+
+    An engine turns it into a `RuntimeFailure` with the builtin's name and the place.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(message)

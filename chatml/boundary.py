@@ -1,0 +1,268 @@
+"""Crossing between Python and the language, as data and as JSON (runtime.md section 2.1, X-01, X-02).
+
+| Python | value |
+| --- | --- |
+| `None`, `bool`, `int`, `float`, `str` | unit, bool, int, float, string |
+| `list` | array |
+| `dict` from label to item | record |
+| `tuple` of a tag and arguments, `("Some", 1)` | variant |
+
+JSON data has its own form in the language, the type `json`: `from_json` and `to_json` convert that.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from chatml.errors import BoundaryError
+from chatml.surrogates import surrogate_problem
+from chatml.traversal import Rebuild, Watch
+from chatml.values import INT_MAX, INT_MIN, Function, Module, Ref, Task, Value
+
+TAG = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
+LABEL = re.compile(r"[a-z_][A-Za-z0-9_]*", re.ASCII)
+OPAQUE = (Ref, Function, Module, Task)
+WHOLE = 1e16
+"""Below this magnitude `repr` writes a float with an integral value without exponent."""
+
+EXPECTED_JSON = "expected Json.t (`Null/`Bool/`Number/`String/`Array/`Object)"
+NULL, TRUE, FALSE = ("Null",), ("Bool", True), ("Bool", False)
+
+
+def from_python(data: Any) -> Value:
+    """The value that Python data stands for; lists and dicts are copied. Values that have no Python counterpart
+    (refs, functions, modules, tasks) pass as they are.
+
+    Raises `BoundaryError` with the path of the first part that the language cannot hold: an integer beyond 63 bits,
+    a string with a lone surrogate, a label or tag that no script could write, an object of another type.
+
+    >>> from_python({"name": "x", "state": ("Waiting", 3)})
+    {'name': 'x', 'state': ('Waiting', 3)}
+    """
+    return _FromPython(data).run()
+
+
+def to_python(value: Value) -> Any:
+    """The Python data that a value stands for; arrays and records are copied, so the script and its host share nothing.
+
+    Raises `BoundaryError` with the path of the first part that is not data: a ref, a function, a module, a task.
+
+    >>> to_python({"xs": [1, 2], "on": ("Some", True)})
+    {'xs': [1, 2], 'on': ('Some', True)}
+    """
+    return _ToPython(value).run()
+
+
+class _FromPython(Rebuild):
+    def error(self, message: str) -> Exception:
+        return BoundaryError(message)
+
+    def convert(self, value: Any) -> Value:
+        if value is None or value is True or value is False or type(value) is float or isinstance(value, OPAQUE):
+            return value
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, int):
+            if not INT_MIN <= value <= INT_MAX:
+                raise self.failure(f"integers lie between {INT_MIN} and {INT_MAX}, so they cannot hold {_short(value)}")
+            return int(value)
+        if isinstance(value, float):
+            return float(value)
+        if isinstance(value, list):
+            return self.items(value)
+        if isinstance(value, dict):
+            return self.fields([(self.label(key), field) for key, field in value.items()])
+        if isinstance(value, tuple):
+            return self.tuple(value)
+        raise self.failure(
+            f"a Python `{type(value).__name__}` has no counterpart in the language; "
+            "it takes None, bool, int, float, str, lists, dicts and (tag, argument ...) tuples"
+        )
+
+    def text(self, text: str) -> str:
+        problem = surrogate_problem(text)
+        if problem is not None:
+            raise self.failure(problem)
+        return str.__str__(text)
+
+    def label(self, key: Any) -> str:
+        if not isinstance(key, str) or not LABEL.fullmatch(key):
+            raise self.failure(
+                f"{_short(key)} cannot be the label of a record; "
+                "a label is a lower-case letter or `_`, then letters, digits and `_` (or use `from_json` for JSON data)"
+            )
+        return str.__str__(key)
+
+    def tuple(self, items: tuple[Any, ...]) -> None:
+        if not items or not isinstance(items[0], str) or not TAG.fullmatch(items[0]):
+            raise self.failure("a tuple is a variant, so its first item must be a tag of letters, digits and `_`")
+        self.variant(str.__str__(items[0]), items[1:])
+
+
+class _ToPython(Rebuild):
+    def error(self, message: str) -> Exception:
+        return BoundaryError(message)
+
+    def convert(self, value: Value) -> Any:
+        kind = type(value)
+        if kind is list:
+            return self.items(value)
+        if kind is dict:
+            return self.fields(value.items())
+        if kind is tuple:
+            return self.variant(value[0], value[1:])
+        if value is None or kind in (bool, int, float, str):
+            return value
+        name = next((opaque.__name__.lower() for opaque in OPAQUE if isinstance(value, opaque)), None)
+        raise self.failure(f"a {name or f'Python `{kind.__name__}`'} is not data, so it has no Python counterpart")
+
+
+def _short(value: object) -> str:
+    text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def from_json(data: Any) -> Value:
+    """The value of type `json` for JSON data as Python's `json` module reads it: all numbers become floats.
+
+    Raises `BoundaryError` for a number beyond the range of a double, NaN, a lone surrogate, a key that is no string, an
+    object of another type, and data that contains itself.
+
+    >>> from_json({"n": [1, None]})
+    ('Object', [{'key': 'n', 'value': ('Array', [('Number', 1.0), ('Null',)])}])
+    """
+    todo: Todo = []
+    result = _json_value(data, todo)
+    watch = Watch(data, BoundaryError)
+    count = 0
+    while todo:
+        source, target = todo.pop()
+        count += len(source) + 1
+        if count > watch.mark:
+            watch.look()
+        if isinstance(source, dict):
+            for key, item in source.items():
+                if not isinstance(key, str):
+                    raise BoundaryError(f"JSON keys are strings, not {_short(key)}")
+                target.append({"key": _json_text(key), "value": _json_value(item, todo)})
+        else:
+            for item in source:
+                target.append(_json_value(item, todo))
+    return result
+
+
+Todo = list[tuple[Any, Any]]
+"""Containers whose parts are still to be converted, each with the container that takes them."""
+
+
+def _json_value(data: Any, todo: Todo) -> Value:
+    if data is None:
+        return NULL
+    if isinstance(data, str):
+        return ("String", _json_text(data))
+    if isinstance(data, bool):
+        return TRUE if data else FALSE
+    if isinstance(data, int | float):
+        return ("Number", _json_number(data))
+    target: list[Value] = []
+    if isinstance(data, dict):
+        todo.append((data, target))
+        return ("Object", target)
+    if isinstance(data, list | tuple):
+        todo.append((data, target))
+        return ("Array", target)
+    raise BoundaryError(f"a Python `{type(data).__name__}` is not JSON data")
+
+
+def _json_text(text: str) -> str:
+    problem = surrogate_problem(text)
+    if problem is not None:
+        raise BoundaryError(problem)
+    return str.__str__(text)
+
+
+def _json_number(number: int | float) -> float:
+    try:
+        result = float(number)
+    except OverflowError:
+        result = math.inf
+    if not math.isfinite(result):
+        raise BoundaryError(f"{_short(number)} is not the number of a JSON value: those are finite doubles")
+    return result
+
+
+def to_json(value: Value) -> Any:
+    """The JSON data, as Python's `json` module takes it, of a value of type `json`.
+
+    A number with an integral value becomes an `int` where JSON text shows it as one. Of entries with the same key the
+    first counts, as it does for `Json.get_field`.
+
+    Raises `BoundaryError` for a value that is not of type `json`, NaN, infinities, and a value that contains itself.
+
+    >>> to_json(("Array", [("Number", 1.0), ("Number", 2.5), ("String", "x")]))
+    [1, 2.5, 'x']
+    """
+    todo: Todo = []
+    result = _plain(value, todo)
+    watch = Watch(value, BoundaryError)
+    count = 0
+    while todo:
+        source, target = todo.pop()
+        count += len(source) + 1
+        if count > watch.mark:
+            watch.look()
+        if type(target) is list:
+            for item in source:
+                target.append(_plain(item, todo))
+        else:
+            for entry in source:
+                key, item = _read_entry(entry)
+                if key not in target:
+                    target[key] = _plain(item, todo)
+    return result
+
+
+def _plain(value: Value, todo: Todo) -> Any:
+    if type(value) is not tuple:
+        raise BoundaryError(EXPECTED_JSON)
+    target: Any
+    match value:
+        case ("String", str(text)):
+            return text
+        case ("Number", float(number)):
+            return _plain_number(number)
+        case ("Bool", bool(truth)):
+            return truth
+        case ("Null",):
+            return None
+        case ("Array", list(items)):
+            target = []
+            todo.append((items, target))
+            return target
+        case ("Object", list(entries)):
+            target = {}
+            todo.append((entries, target))
+            return target
+    raise BoundaryError(EXPECTED_JSON)
+
+
+def _plain_number(number: float) -> int | float:
+    """A JSON number as the Python number that `json.dumps` writes the same way as `Json.stringify`."""
+    if not math.isfinite(number):
+        raise BoundaryError(f"JSON has no number {number}")
+    return int(number) if number.is_integer() and abs(number) < WHOLE else number
+
+
+def _read_entry(entry: Value) -> tuple[str, Value]:
+    """The key and the value of an entry of a JSON object."""
+    if type(entry) is not dict:
+        raise BoundaryError("JSON object entry: expected record")
+    if "key" not in entry:
+        raise BoundaryError("JSON object entry: missing field 'key'")
+    if type(entry["key"]) is not str:
+        raise BoundaryError("JSON object entry field 'key': expected string")
+    if "value" not in entry:
+        raise BoundaryError("JSON object entry: missing field 'value'")
+    return entry["key"], entry["value"]
