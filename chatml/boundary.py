@@ -18,7 +18,7 @@ from typing import Any
 
 from chatml.errors import BoundaryError
 from chatml.surrogates import surrogate_problem
-from chatml.traversal import Rebuild, Watch
+from chatml.traversal import MANY_PARTS, Rebuild, check_extent
 from chatml.values import INT_MAX, INT_MIN, Function, Module, Ref, Task, Value
 
 TAG = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
@@ -135,13 +135,12 @@ def from_json(data: Any) -> Value:
     """
     todo: Todo = []
     result = _json_value(data, todo)
-    watch = Watch(data, BoundaryError)
     count = 0
     while todo:
         source, target = todo.pop()
-        count += len(source) + 1
-        if count > watch.mark:
-            watch.look()
+        count += 1
+        if count == MANY_PARTS:
+            check_extent(data, BoundaryError)
         if isinstance(source, dict):
             for key, item in source.items():
                 if not isinstance(key, str):
@@ -206,13 +205,12 @@ def to_json(value: Value) -> Any:
     """
     todo: Todo = []
     result = _plain(value, todo)
-    watch = Watch(value, BoundaryError)
     count = 0
     while todo:
         source, target = todo.pop()
-        count += len(source) + 1
-        if count > watch.mark:
-            watch.look()
+        count += 1
+        if count == MANY_PARTS:
+            check_extent(value, BoundaryError)
         if type(target) is list:
             for item in source:
                 target.append(_plain(item, todo))

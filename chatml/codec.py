@@ -16,7 +16,7 @@ from typing import Any
 
 from chatml.errors import SnapshotError
 from chatml.surrogates import surrogate_problem
-from chatml.traversal import Rebuild
+from chatml.traversal import MOST_PARTS, Rebuild
 from chatml.values import INT_MAX, INT_MIN, BuiltinFunction, Function, Module, Ref, Task, Value
 
 Snapshot = dict[str, Any]
@@ -89,6 +89,8 @@ class _Encoder(Rebuild):
 
 
 class _Decoder(Rebuild):
+    most = 8 * MOST_PARTS  # A variant, the largest form, has eight parts for each of its value's.
+
     def error(self, message: str) -> Exception:
         return SnapshotError(message)
 

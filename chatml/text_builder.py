@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chatml.limits import LARGEST
-from chatml.traversal import CYCLIC, contains_itself
+from chatml.traversal import CYCLIC, unfolded_size
 from chatml.values import BuiltinFailure, Value
 
 CHUNK = 2**16
+PARTS_A_CHARACTER = 4
+"""No text has fewer characters than a fourth of the parts of its value: a JSON number has three, its comma none."""
 
 
 def refuse_huge(size: int) -> None:
@@ -20,8 +22,7 @@ def refuse_huge(size: int) -> None:
 class TextBuilder:
     """Collects the pieces of a value's text. The writer appends to `pieces` and calls `flush` when there are many.
 
-    Only then is the value searched for a cycle, and what has been written so far held against the limit: a short
-    text costs neither.
+    Only then is the value searched for a cycle, and its size held against the limit: a short text costs neither.
     """
 
     __slots__ = ("check_size", "chunks", "pieces", "root", "size")
@@ -35,8 +36,11 @@ class TextBuilder:
 
     def flush(self) -> None:
         """Join the pieces so far; raises `BuiltinFailure` for a cycle, and what `check_size` raises."""
-        if not self.chunks and contains_itself(self.root):
-            raise BuiltinFailure(f"{CYCLIC}, so it has no text")
+        if not self.chunks:
+            size = unfolded_size(self.root)
+            if size is None:
+                raise BuiltinFailure(f"{CYCLIC}, so it has no text")
+            self.check_size(size // PARTS_A_CHARACTER)
         self.measure()
         self.chunks.append("".join(self.pieces))
         self.pieces.clear()

@@ -1,8 +1,8 @@
 """Walks over values that any depth, any sharing and any cycle leave unharmed (X-04).
 
 A value can contain itself (through an array or a ref), can be deeper than any stack, and can share its parts so that
-written out it would be larger than any memory. The walks of this package keep their own stack, and look up from
-their work only when it has become long: `Watch` then refuses what would never end.
+written out it would be larger than any memory. The walks of this package keep their own stack, and look up
+from their work once, when it has become long: `check_extent` then refuses what would not end.
 """
 
 from __future__ import annotations
@@ -13,10 +13,22 @@ from typing import Any
 
 from chatml.values import Bind, Catch, Fail, Map, Perform, Pure, Ref, Spawn, Value
 
-FIRST_LOOK = 2**16
+MANY_PARTS = 2**16
+"""A walk that has come so far makes sure that it will end."""
+
 MOST_PARTS = 10_000_000
+ENDLESS = 2**62
 CYCLIC = "the value contains itself"
-TOO_LARGE = f"the value has more than {MOST_PARTS:,} parts"
+
+
+def check_extent(root: Value, error: Callable[[str], Exception], most: int = MOST_PARTS) -> None:
+    """Raise the error for a value that contains itself, or would be too large with its shared parts written out."""
+    size = unfolded_size(root)
+    if size is None:
+        raise error(CYCLIC)
+    if size > most:
+        raise error(f"the value has more than {most:,} parts")
+
 
 PARTS: dict[type, Callable[[Value], Iterable[Value]]] = {
     list: lambda value: value,
@@ -41,49 +53,33 @@ def parts(value: Value) -> Iterable[Value]:
     return (value.content,) if isinstance(value, Ref) else ()
 
 
-def contains_itself(root: Value) -> bool:
-    """Whether following the parts of a value leads back to where one was. Time and memory are linear in its parts.
+def unfolded_size(root: Value) -> int | None:
+    """How many parts a value has when shared ones count each time, at most `ENDLESS`; None if it contains itself.
 
-    >>> loop = [1]
-    >>> loop.append(loop)
-    >>> contains_itself(loop), contains_itself([[1], [1]])
-    (True, False)
+    Takes time and memory in proportion to the parts that exist, however often they are shared.
+
+    >>> pair = [1, 2]
+    >>> unfolded_size([pair, pair])
+    7
+    >>> pair.append(pair)
+    >>> unfolded_size(pair)
     """
+    sizes: dict[int, int] = {}
     entered: set[int] = set()
-    left: set[int] = set()
     todo: list[tuple[Value, bool]] = [(root, False)]
     while todo:
         value, leaving = todo.pop()
         identity = id(value)
         if leaving:
             entered.remove(identity)
-            left.add(identity)
+            sizes[identity] = min(ENDLESS, 1 + sum([sizes.get(id(part), 1) for part in parts(value)]))
         elif identity in entered:
-            return True
-        elif identity not in left and (type(value) in PARTS or isinstance(value, Ref)):
+            return None
+        elif identity not in sizes and (type(value) in PARTS or isinstance(value, Ref)):
             entered.add(identity)
             todo.append((value, True))
             todo += [(part, False) for part in parts(value)]
-    return False
-
-
-class Watch:
-    """Tells a walk, each time its count of parts passes `mark`, whether to go on."""
-
-    __slots__ = ("error", "mark", "root")
-
-    def __init__(self, root: Value, error: Callable[[str], Exception]) -> None:
-        self.root = root
-        self.error = error
-        self.mark = FIRST_LOOK
-
-    def look(self) -> None:
-        """Raise the error for a value that contains itself or has too many parts; set the next mark otherwise."""
-        if self.mark == MOST_PARTS:
-            raise self.error(TOO_LARGE)
-        if contains_itself(self.root):
-            raise self.error(CYCLIC)
-        self.mark = MOST_PARTS
+    return sizes.get(id(root), 1)
 
 
 Path = tuple[Any, str, object] | None
@@ -105,6 +101,8 @@ class Rebuild(ABC):
     A subclass converts one value at a time and leaves its parts for `later`; a failure names the path of the part.
     """
 
+    most = MOST_PARTS
+
     def __init__(self, root: Value) -> None:
         self.path: Path = None
         self.result: list[Any] = [None]
@@ -112,7 +110,7 @@ class Rebuild(ABC):
         self.key: Any = 0
         self.todo: list[tuple[Value, Any, Any, Path]] = [(root, self.result, 0, None)]
         self.variants: list[tuple[str, list[Any], Any, Any]] = []
-        self.watch = Watch(root, self.error)
+        self.root = root
 
     @abstractmethod
     def convert(self, value: Value) -> Any:
@@ -157,13 +155,12 @@ class Rebuild(ABC):
     def run(self) -> Any:
         """The converted root."""
         todo = self.todo
-        watch = self.watch
         count = 0
         while todo:
             value, self.target, self.key, self.path = todo.pop()
             count += 1
-            if count > watch.mark:
-                watch.look()
+            if count == MANY_PARTS:
+                check_extent(self.root, self.error, self.most)
             size = len(todo)
             self.target[self.key] = self.convert(value)
             todo[size:] = todo[: size - 1 if size else None : -1]
