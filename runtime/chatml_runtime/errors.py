@@ -100,7 +100,8 @@ class ScriptRuntimeError(HandlerError, RuntimeFailure):
         kind = cls if failure.limit is None else LimitExceededError
         error = kind(failure.message, failure.span, code=failure.code, help=failure.help)
         error.origin, error.limit, error.trace = failure.origin, failure.limit, failure.trace
-        return error
+        error.__cause__ = failure.__cause__
+        return error.with_traceback(failure.__traceback__)
 
 
 class LimitExceededError(ScriptRuntimeError):

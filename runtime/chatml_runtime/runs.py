@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False)
 class Run:
-    """A handler run, from its start to its commit or rollback. `pending` is set while it is suspended."""
+    """A handler run, from its start to its commit or rollback. `event` is its name in reports.
+
+    `pending` is set while the run is suspended, `active` while it is neither suspended nor over.
+    """
 
     phase: str
+    event: str
     budget: Budget
     max_spawns: int | None = None
     effects: list[Effect] = attrs.Factory(list)

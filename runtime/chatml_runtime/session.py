@@ -25,6 +25,7 @@ from chatml_runtime.effects import Effect
 from chatml_runtime.errors import CommitRejectedError, InvalidContextError, ScriptRuntimeError
 from chatml_runtime.operations import OpDef
 from chatml_runtime.runs import Run
+from chatml_runtime.standard import LOGGER
 from chatml_runtime.tasks import Call, Finished, Interpreter, Wish, failure_text
 from chatml_runtime.transitions import TRANSITIONS, Action, Refusal, Status
 
@@ -197,10 +198,11 @@ class Session:
     def abandon_pending(self) -> PendingRequest | None:
         """Drop the suspended run as if it had failed, and return what it asked (section 7.5); None if none is."""
         with self._lock:
-            request = self.pending
+            run, request = self._run, self.pending
             self._move(Action.ABANDON)
-            if request is not None:
-                self._run = None  # the contents from before the run are in place since it was suspended
+            if run is not None and request is not None:
+                self._run = None
+                run.steps.close()
             return request
 
     # The queue, and restoring (section 8)
@@ -239,7 +241,7 @@ class Session:
     def _handle(self, context: Value, event: Value, limits: Limits, max_spawns: int | None, hooks: Hooks) -> RunSteps:
         with self._lock:
             self._after(Action.HANDLE_EVENT)
-            run = Run(phase_of(context), Budget(limits), max_spawns)
+            run = Run(phase_of(context), tag_of(event), Budget(limits), max_spawns)
             interpreter = Interpreter(run, self, self._operations, self._instance.machine.call)
             run.steps = interpreter.interpret(self._handler, [context, self._state, event])
             self._move(Action.HANDLE_EVENT)
@@ -268,9 +270,10 @@ class Session:
             install = prepared(run, reached.value, hooks)
         except BaseException as error:
             self._roll_back(run)
-            if isinstance(error, RuntimeFailure) and not isinstance(error, ScriptRuntimeError):
-                raise ScriptRuntimeError.of(error) from error
-            raise
+            if isinstance(error, RuntimeFailure):
+                error = ScriptRuntimeError.of(error)
+            LOGGER.info("%s in phase %s is rolled back: %s", run.event, run.phase, failure_text(error))
+            raise error
         return self._commit(run, reached.value, install)
 
     def _reach(self, run: Run, answer: Value) -> Generator[Call, Any, PendingRequest | Finished]:
@@ -298,12 +301,14 @@ class Session:
     def _roll_back(self, run: Run) -> None:
         run.leave(self._instance.machine)
         run.journal.undo()
+        run.steps.close()
         with self._lock:
             self._move(Action.ROLL_BACK)
             self._run = None
 
     def _commit(self, run: Run, state: Value, install: Callable[[], None]) -> RunResult:
         run.leave(self._instance.machine)
+        run.steps.close()
         effects = tuple(run.effects)
         with self._lock:
             self._state = state
@@ -339,6 +344,11 @@ def phase_of(context: Value) -> str:
     if not isinstance(phase, str):
         raise InvalidContextError(problems.PHASE_NO_STRING)
     return phase
+
+
+def tag_of(event: Value) -> str:
+    """What an event is called in reports: the tag of a variant."""
+    return f"`{event[0]}" if isinstance(event, tuple) else "a value"
 
 
 def prepared(run: Run, state: Value, hooks: Hooks) -> Callable[[], None]:

@@ -181,7 +181,7 @@ class Interpreter:
         return answer
 
 
-def failure_text(error: Exception) -> str:
+def failure_text(error: BaseException) -> str:
     """The text that a script sees of an exception: its own, or the name of its class if it has none."""
     text = str(error) or type(error).__name__
     return text.encode("utf-8", "replace").decode("utf-8")  # a path in it may hold lone surrogates (X-01)
