@@ -13,7 +13,8 @@ import attrs
 
 from chatml.values import Value
 from chatml_runtime import problems
-from chatml_runtime.errors import CommitRejectedError
+from chatml_runtime.arguments import Kind, check_arguments
+from chatml_runtime.errors import CommitRejectedError, OperationFailed
 
 
 @attrs.frozen
@@ -122,32 +123,38 @@ TurnEffect: TypeAlias = PrependSystem | AppendMessage | ReplaceMessage | DeleteM
 ToolDecisionEffect: TypeAlias = Approve | Reject | RewriteCall | RedirectCall
 LocalEffect: TypeAlias = TurnEffect | ToolDecisionEffect | Notify | Emit | RequestCompaction | RequestTurn | EndSession
 
-LOCAL_EFFECTS: Mapping[str, Callable[..., LocalEffect]] = {
-    "Turn.prepend_system": PrependSystem,
-    "Turn.append_message": AppendMessage,
-    "Turn.replace_message": ReplaceMessage,
-    "Turn.delete_message": DeleteMessage,
-    "Turn.halt": Halt,
-    "Tool.approve": Approve,
-    "Tool.reject": Reject,
-    "Tool.rewrite_args": RewriteCall,
-    "Tool.redirect": RedirectCall,
-    "Ui.notify": Notify,
-    "Runtime.emit": Emit,
-    "Runtime.request_compaction": RequestCompaction,
-    "Runtime.request_turn": RequestTurn,
-    "Runtime.end_session": EndSession,
+LOCAL_EFFECTS: Mapping[str, tuple[Callable[..., LocalEffect], tuple[Kind, ...]]] = {
+    "Turn.prepend_system": (PrependSystem, (Kind.STRING,)),
+    "Turn.append_message": (AppendMessage, (Kind.VALUE,)),
+    "Turn.replace_message": (ReplaceMessage, (Kind.STRING, Kind.VALUE)),
+    "Turn.delete_message": (DeleteMessage, (Kind.STRING,)),
+    "Turn.halt": (Halt, (Kind.STRING,)),
+    "Tool.approve": (Approve, ()),
+    "Tool.reject": (Reject, (Kind.STRING,)),
+    "Tool.rewrite_args": (RewriteCall, (Kind.VALUE,)),
+    "Tool.redirect": (RedirectCall, (Kind.STRING, Kind.VALUE)),
+    "Ui.notify": (Notify, (Kind.STRING,)),
+    "Runtime.emit": (Emit, (Kind.VALUE,)),
+    "Runtime.request_compaction": (RequestCompaction, ()),
+    "Runtime.request_turn": (RequestTurn, ()),
+    "Runtime.end_session": (EndSession, (Kind.STRING,)),
 }
-"""The standard local operations, each with the record of its effect."""
+"""The standard local operations, each with the record of its effect and the kinds of its arguments."""
 
 
 def decode_local_effect(effect: Effect) -> LocalEffect:
-    """The record of a local effect. `CommitRejectedError` if its operation is none of `LOCAL_EFFECTS`.
+    """The record of a local effect.
+
+    `CommitRejectedError` if its operation is none of `LOCAL_EFFECTS` or its arguments are not of their kinds.
 
     >>> decode_local_effect(Effect("Turn.halt", ("enough",)))
     Halt(reason='enough')
     """
-    record = LOCAL_EFFECTS.get(effect.op)
-    if record is None:
+    if effect.op not in LOCAL_EFFECTS:
         raise CommitRejectedError(problems.unknown_local_effect(effect.op))
+    record, kinds = LOCAL_EFFECTS[effect.op]
+    try:
+        check_arguments(effect.op, kinds, effect.args)
+    except OperationFailed as failure:
+        raise CommitRejectedError(str(failure)) from failure
     return record(*effect.args)

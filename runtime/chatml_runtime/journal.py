@@ -48,6 +48,11 @@ class Journal:
             _restore(container, content)
         self._new = []
 
+    @property
+    def containers(self) -> tuple[Container, ...]:
+        """The containers that the run has written."""
+        return tuple(container for container, _ in self._old.values())
+
     def __len__(self) -> int:
         """How many containers the run has written."""
         return len(self._old)

@@ -23,6 +23,7 @@ from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.drivers import adrive, drive
 from chatml_runtime.effects import Effect
 from chatml_runtime.errors import CommitRejectedError, InvalidContextError, ScriptRuntimeError
+from chatml_runtime.journal import Container
 from chatml_runtime.operations import OpDef
 from chatml_runtime.runs import Run
 from chatml_runtime.standard import LOGGER
@@ -113,6 +114,12 @@ class Session:
         return () if run is None else tuple(run.effects)
 
     @property
+    def written(self) -> tuple[Container, ...]:
+        """The arrays and refs that the active or suspended run has written to."""
+        run = self._run
+        return () if run is None else run.journal.containers
+
+    @property
     def committed_effects(self) -> tuple[Effect, ...]:
         """The effects of all commits, in order, since the session began, was restored, or `take_committed`."""
         return tuple(self._committed)
@@ -156,7 +163,7 @@ class Session:
         of it after a suspension. `SessionError` refuses the event; `HandlerError` and `CommitRejectedError` report a
         run that was rolled back. What is no `Exception` (an interrupt) rolls back, too, and passes.
         """
-        return drive(self._handle(context, event, limits, max_spawns, Hooks(validate_state, prepare_commit)))
+        return drive(self.event_steps(context, event, limits, max_spawns, Hooks(validate_state, prepare_commit)))
 
     async def ahandle_event(
         self,
@@ -169,7 +176,7 @@ class Session:
         prepare_commit: PrepareCommit | None = None,
     ) -> RunResult:
         """`handle_event`, awaiting operations that are asynchronous. A cancellation rolls the run back."""
-        return await adrive(self._handle(context, event, limits, max_spawns, Hooks(validate_state, prepare_commit)))
+        return await adrive(self.event_steps(context, event, limits, max_spawns, Hooks(validate_state, prepare_commit)))
 
     def resume(
         self,
@@ -183,7 +190,7 @@ class Session:
         `NotSuspendedError` if nothing is pending; `ApprovalResponseError` if the request does not take this answer,
         and then it is pending still.
         """
-        return drive(self._resume(response, Hooks(validate_state, prepare_commit)))
+        return drive(self.answer_steps(response, Hooks(validate_state, prepare_commit)))
 
     async def aresume(
         self,
@@ -193,7 +200,7 @@ class Session:
         prepare_commit: PrepareCommit | None = None,
     ) -> RunResult:
         """`resume`, awaiting operations that are asynchronous. A cancellation drops the suspended run."""
-        return await adrive(self._resume(response, Hooks(validate_state, prepare_commit)))
+        return await adrive(self.answer_steps(response, Hooks(validate_state, prepare_commit)))
 
     def abandon_pending(self) -> PendingRequest | None:
         """Drop the suspended run as if it had failed, and return what it asked (section 7.5); None if none is."""
@@ -238,7 +245,10 @@ class Session:
 
     # A run, from its start to its end
 
-    def _handle(self, context: Value, event: Value, limits: Limits, max_spawns: int | None, hooks: Hooks) -> RunSteps:
+    def event_steps(
+        self, context: Value, event: Value, limits: Limits, max_spawns: int | None, hooks: Hooks
+    ) -> RunSteps:
+        """What `handle_event` does, for a caller that has `drivers` carry it out as part of something larger."""
         with self._lock:
             self._after(Action.HANDLE_EVENT)
             run = Run(phase_of(context), tag_of(event), Budget(limits), max_spawns)
@@ -248,7 +258,8 @@ class Session:
             self._run = run
         return (yield from self._advance(run, None, hooks))
 
-    def _resume(self, response: str, hooks: Hooks) -> RunSteps:
+    def answer_steps(self, response: str, hooks: Hooks) -> RunSteps:
+        """What `resume` does, for a caller that has `drivers` carry it out as part of something larger."""
         with self._lock:
             self._after(Action.RESUME)
             run = self._run

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
 from chatml.values import Value
 from chatml_runtime import problems
 from chatml_runtime.arguments import Kind, check_arguments
-from chatml_runtime.effects import Effect, ToolDecisionEffect, TurnEffect, decode_local_effect
+from chatml_runtime.effects import LOCAL_EFFECTS, Effect, ToolDecisionEffect, TurnEffect, decode_local_effect
 from chatml_runtime.errors import OperationFailed
 from chatml_runtime.operations import (
     OpCallable,
@@ -48,6 +48,10 @@ class Handlers:
     request_compaction: Callable[[OpContext], Any] | None = None
     request_turn: Callable[[OpContext], Any] | None = None
     end_session: Callable[[OpContext, str], Any] | None = None
+
+
+Given: TypeAlias = Callable[[str, Sequence[Value]], Sequence[Value]]
+"""What a handler is called with, after the context, for an operation and its arguments."""
 
 
 def log_by_default(context: OpContext, level: str, message: str) -> None:
@@ -96,7 +100,7 @@ class Standard:
     result: Kind
     handler: str | None
     default: Callable[..., Any]
-    given: Callable[[str, Sequence[Value]], Sequence[Value]] = plainly
+    given: Given = plainly
     phases: tuple[str, ...] | None = None
     on_success: Callable[..., None] | None = None
 
@@ -113,12 +117,13 @@ class Standard:
         return OpDef(self.name, self.kind, call, phase_check, self.result, self.on_success)
 
 
-LOCAL, SYNC, ASYNC, DIAGNOSTIC = (
-    OpKind.LOCAL_TRANSACTIONAL,
-    OpKind.EXTERNAL_SYNC,
-    OpKind.EXTERNAL_ASYNC,
-    OpKind.DIAGNOSTIC,
-)
+def local(name: str, handler: str | None, given: Given = plainly, **rest: Any) -> Standard:
+    """A row of a local operation, whose arguments are those of its effect."""
+    kinds = LOCAL_EFFECTS[name][1]
+    return Standard(name, OpKind.LOCAL_TRANSACTIONAL, kinds, UNIT, handler, succeed, given, **rest)
+
+
+SYNC, ASYNC, DIAGNOSTIC = OpKind.EXTERNAL_SYNC, OpKind.EXTERNAL_ASYNC, OpKind.DIAGNOSTIC
 STRING, INT, STRINGS, VALUE, UNIT = Kind.STRING, Kind.INT, Kind.STRINGS, Kind.VALUE, Kind.UNIT
 
 # fmt: off
@@ -127,16 +132,16 @@ STANDARD: tuple[Standard, ...] = (
     Standard("Log.info", DIAGNOSTIC, (STRING,), UNIT, "log", log_by_default, with_level),
     Standard("Log.warn", DIAGNOSTIC, (STRING,), UNIT, "log", log_by_default, with_level),
     Standard("Log.error", DIAGNOSTIC, (STRING,), UNIT, "log", log_by_default, with_level),
-    Standard("Turn.prepend_system", LOCAL, (STRING,), UNIT, "turn_effect", succeed, as_record),
-    Standard("Turn.append_message", LOCAL, (VALUE,), UNIT, "turn_effect", succeed, as_record),
-    Standard("Turn.replace_message", LOCAL, (STRING, VALUE), UNIT, "turn_effect", succeed, as_record),
-    Standard("Turn.delete_message", LOCAL, (STRING,), UNIT, "turn_effect", succeed, as_record),
-    Standard("Turn.halt", LOCAL, (STRING,), UNIT, "turn_effect", succeed, as_record),
-    Standard("Tool.approve", LOCAL, (), UNIT, "tool_decision", succeed, as_record),
-    Standard("Tool.reject", LOCAL, (STRING,), UNIT, "tool_decision", succeed, as_record),
-    Standard("Tool.rewrite_args", LOCAL, (VALUE,), UNIT, "tool_decision", succeed, as_record),
-    Standard("Tool.redirect", LOCAL, (STRING, VALUE), UNIT, "tool_decision", succeed, as_record),
-    Standard("Ui.notify", LOCAL, (STRING,), UNIT, "ui_notify", succeed),
+    local("Turn.prepend_system", "turn_effect", as_record),
+    local("Turn.append_message", "turn_effect", as_record),
+    local("Turn.replace_message", "turn_effect", as_record),
+    local("Turn.delete_message", "turn_effect", as_record),
+    local("Turn.halt", "turn_effect", as_record),
+    local("Tool.approve", "tool_decision", as_record),
+    local("Tool.reject", "tool_decision", as_record),
+    local("Tool.rewrite_args", "tool_decision", as_record),
+    local("Tool.redirect", "tool_decision", as_record),
+    local("Ui.notify", "ui_notify"),
     Standard("Tool.call", SYNC, (STRING, VALUE), VALUE, "tool_call", refuse),
     Standard("Tool.spawn", ASYNC, (STRING, VALUE), STRING, "tool_spawn", refuse),
     Standard("Model.call", SYNC, (STRING, VALUE), VALUE, "model_call", refuse),
@@ -144,12 +149,10 @@ STANDARD: tuple[Standard, ...] = (
     Standard("Process.run", ASYNC, (STRING, STRINGS), STRING, "process_run", refuse),
     Standard("Schedule.after_ms", ASYNC, (INT, VALUE), STRING, "schedule_after_ms", refuse, non_negative),
     Standard("Schedule.cancel", SYNC, (STRING,), UNIT, "schedule_cancel", refuse),
-    Standard("Runtime.emit", LOCAL, (VALUE,), UNIT, None, succeed, on_success=OpContext.emit),
-    Standard("Runtime.request_compaction", LOCAL, (), UNIT, "request_compaction", succeed),
-    Standard("Runtime.request_turn", LOCAL, (), UNIT, "request_turn", succeed,
-             phases=("turn_end", "internal_event")),
-    Standard("Runtime.end_session", LOCAL, (STRING,), UNIT, "end_session", succeed,
-             on_success=OpContext.request_end),
+    local("Runtime.emit", None, on_success=OpContext.emit),
+    local("Runtime.request_compaction", "request_compaction"),
+    local("Runtime.request_turn", "request_turn", phases=("turn_end", "internal_event")),
+    local("Runtime.end_session", "end_session", on_success=OpContext.request_end),
 )
 # fmt: on
 """Every standard operation, one a row (section 4.3)."""

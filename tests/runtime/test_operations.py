@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+import attrs
 import pytest
 
 from chatml.values import Perform, Pure, Spawn, Task
@@ -53,17 +54,15 @@ def test_every_standard_operation(row: Any) -> None:
         assert [call[:3] for call in calls] == [(row.name, "turn_end", row.kind is OpKind.EXTERNAL_ASYNC)]
 
 
-@pytest.mark.parametrize("row", STANDARD, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", [row for row in STANDARD if row.handler is not None], ids=lambda row: row.name)
 def test_a_handler_may_refuse(row: Any) -> None:
     """A handler that raises keeps the effect out, and for `Runtime.end_session` the end as well."""
 
     def refuse(context: OpContext, *args: Any) -> Any:
         raise OperationFailed("vetoed")
 
-    if row.handler is None:
-        return
     it = session(lambda state, event: sample(row), handlers=Handlers(**{row.handler: refuse}))
-    with pytest.raises(TaskFailedError, match="^vetoed$"):
+    with pytest.raises(TaskFailedError, match=r"^vetoed$"):
         it.handle_event({"phase": "turn_end"}, TICK)
     assert not it.is_halted
 
@@ -110,9 +109,10 @@ def test_a_spawned_operation_has_to_answer_with_a_string(answer: Any) -> None:
 
 
 def test_every_local_operation_has_a_record() -> None:
-    """The records of effects and the local rows of the table name the same operations, with as many fields."""
-    local = {row.name: len(row.args) for row in STANDARD if row.kind is OpKind.LOCAL_TRANSACTIONAL}
-    assert {op: len(record.__attrs_attrs__) for op, record in LOCAL_EFFECTS.items()} == local
+    """The records of effects and the local rows of the table name the same operations; a field per argument."""
+    assert {row.name for row in STANDARD if row.kind is OpKind.LOCAL_TRANSACTIONAL} == set(LOCAL_EFFECTS)
+    for record, kinds in LOCAL_EFFECTS.values():
+        assert len(attrs.fields(record)) == len(kinds)
 
 
 def test_an_unknown_effect_cannot_be_decoded() -> None:
@@ -196,10 +196,3 @@ def test_other_choices_are_refused(answer: str) -> None:
 
 def test_an_empty_choice_can_be_declared() -> None:
     assert AskChoice("?", ("", "a")).accept("  ") == ""
-
-
-@pytest.mark.parametrize("request_", [AskText("?"), AskChoice("?", ("\udcff",))], ids=["text", "choice"])
-def test_an_answer_is_text(request_: AskText | AskChoice) -> None:
-    """A lone surrogate does not enter a script (X-01)."""
-    with pytest.raises(ApprovalResponseError, match="surrogate"):
-        request_.accept("\udcff")
