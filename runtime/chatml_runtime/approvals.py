@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import attrs
 
+from chatml.surrogates import surrogate_problem
 from chatml.values import Value
 from chatml_runtime import problems
 from chatml_runtime.arguments import Kind, check_arguments
@@ -16,6 +17,14 @@ ASK_TEXT = "Approval.ask_text"
 ASK_CHOICE = "Approval.ask_choice"
 BLANKS = " \t\n\v\f\r"
 """The characters that an answer loses at both ends."""
+
+
+def trimmed(op: str, response: str) -> str:
+    """A response without blanks at its ends; `ApprovalResponseError` if it is no Unicode text (X-01)."""
+    problem = surrogate_problem(response)
+    if problem is not None:
+        raise ApprovalResponseError(problems.foreign_answer(op, problem))
+    return response.strip(BLANKS)
 
 
 @attrs.frozen
@@ -30,7 +39,7 @@ class AskText:
         >>> AskText("name?").accept("  Ada ")
         'Ada'
         """
-        answer = response.strip(BLANKS)
+        answer = trimmed(ASK_TEXT, response)
         if not answer:
             raise ApprovalResponseError(problems.empty_answer(ASK_TEXT))
         return answer
@@ -49,7 +58,7 @@ class AskChoice:
         >>> AskChoice("sure?", ("yes", "no")).accept("yes\\n")
         'yes'
         """
-        answer = response.strip(BLANKS)
+        answer = trimmed(ASK_CHOICE, response)
         if answer not in self.choices:
             raise ApprovalResponseError(problems.unknown_choice(ASK_CHOICE, self.choices))
         return answer

@@ -37,7 +37,11 @@ def not_configured(op: str) -> str:
 
 
 def wrong_result(op: str, kind: str, got: str) -> str:
-    return f"{op}: the host answered with {got}, not a {kind}"
+    return f"{op}: the host answered with a Python `{got}`, not a {kind}"
+
+
+def foreign_result(op: str, problem: str) -> str:
+    return f"{op}: the host's answer is no value of the language: {problem}"
 
 
 def not_in_a_run(op: str) -> str:
@@ -104,6 +108,10 @@ PHASE_NO_STRING = "context.phase: expected a string"
 
 def empty_answer(op: str) -> str:
     return f"{op} takes no empty answer: give a text that is not blank"
+
+
+def foreign_answer(op: str, problem: str) -> str:
+    return f"{op} takes text: {problem}"
 
 
 def unknown_choice(op: str, choices: Sequence[str]) -> str:

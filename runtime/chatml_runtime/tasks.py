@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from chatml.errors import RuntimeFailure
+from chatml.boundary import from_python
+from chatml.errors import BoundaryError, RuntimeFailure
 from chatml.values import Bind, Catch, Fail, Map, Perform, Pure, Spawn, Value
 from chatml_runtime import problems
 from chatml_runtime.approvals import REQUESTS, PendingRequest, decode_request
@@ -170,15 +171,23 @@ class Interpreter:
         if not isinstance(wish, Call):
             return answer
         op = wish.op
-        if op.result is Kind.UNIT:
-            answer = None
-        elif not FITS[op.result](answer):
-            raise OperationFailed(problems.wrong_result(op.name, op.result.value, type(answer).__name__))
+        value = None if op.result is Kind.UNIT else result_of(op, answer)
         if op.on_success is not None:
             op.on_success(wish.context, *wish.args)
         if op.kind is OpKind.LOCAL_TRANSACTIONAL:
             self.run.effects.append(Effect(op.name, wish.args))
-        return answer
+        return value
+
+
+def result_of(op: OpDef, answer: Any) -> Value:
+    """The answer of a host as a value of its own, which the host no longer shares; `OperationFailed` if it is none."""
+    try:
+        value = from_python(answer)
+    except BoundaryError as error:
+        raise OperationFailed(problems.foreign_result(op.name, str(error))) from error
+    if not FITS[op.result](value):
+        raise OperationFailed(problems.wrong_result(op.name, op.result.value, type(answer).__name__))
+    return value
 
 
 def failure_text(error: BaseException) -> str:

@@ -98,7 +98,7 @@ def test_the_default_log_is_a_logger(caplog: pytest.LogCaptureFixture) -> None:
     ]
 
 
-@pytest.mark.parametrize("answer", [None, 3, ("Job",), b"id"])
+@pytest.mark.parametrize("answer", [None, 3, ("Job",)])
 def test_a_spawned_operation_has_to_answer_with_a_string(answer: Any) -> None:
     it = session(
         lambda state, event: Spawn("Tool.spawn", ("t", ("Null",))),
@@ -196,3 +196,44 @@ def test_other_choices_are_refused(answer: str) -> None:
 
 def test_an_empty_choice_can_be_declared() -> None:
     assert AskChoice("?", ("", "a")).accept("  ") == ""
+
+
+@pytest.mark.parametrize("request_", [AskText("?"), AskChoice("?", ("\udcff",))], ids=["text", "choice"])
+def test_an_answer_is_text(request_: AskText | AskChoice) -> None:
+    """A lone surrogate does not enter a script (X-01)."""
+    with pytest.raises(ApprovalResponseError, match="surrogate"):
+        request_.accept("\udcff")
+
+
+@pytest.mark.parametrize(
+    ("answer", "fact"),
+    [
+        (2**62, "integer"),
+        ("\udcff", "surrogate"),
+        (("Ok", {"x": "\udcff"}), "surrogate"),
+        ({1: 2}, "label"),
+        (object(), "object"),
+        (("Ok", b"bytes"), "bytes"),
+    ],
+    ids=["int", "text", "nested", "label", "object", "bytes"],
+)
+def test_answers_of_a_host_are_values(answer: Any, fact: str) -> None:
+    """What the language cannot hold fails the operation by name, wherever it is in the answer."""
+    it = session(
+        lambda state, event: Perform("Tool.call", ("t", ("Null",))),
+        handlers=Handlers(tool_call=lambda context, name, args: answer),
+    )
+    with pytest.raises(TaskFailedError, match=rf"Tool\.call.*{fact}"):
+        it.handle_event(TURN_START, TICK)
+
+
+def test_a_host_shares_nothing_with_the_state() -> None:
+    """A list that a host answers with, and changes later, does not change the state behind the journal's back."""
+    answer = ["old"]
+    it = session(
+        lambda state, event: Perform("Tool.call", ("t", ("Null",))),
+        handlers=Handlers(tool_call=lambda context, name, args: answer),
+    )
+    it.handle_event(TURN_START, TICK)
+    answer[0] = "new"
+    assert it.state == ["old"]
