@@ -25,7 +25,7 @@ def node(cls: type[T]) -> type[T]:
 def parts(of: object) -> Iterator[tuple[str, Any]]:
     """The fields of a node with their names, in order, without its spans."""
     for field in attrs.fields(cast(type[attrs.AttrsInstance], type(of))):
-        if field.type not in ("Span", Span):
+        if field.type != "Span":
             yield field.name, getattr(of, field.name)
 
 
