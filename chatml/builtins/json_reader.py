@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from math import isinf
 
 import attrs
@@ -32,15 +33,20 @@ class JsonError(ChatmlError, ValueError):
         self.offset = offset
 
 
-def read(text: str) -> Value:
+def read(text: str, check_size: Callable[[int], None] | None = None) -> Value:
     """The value of a JSON text. Objects keep order and repeated keys, numbers become the nearest double.
 
-    Raises `JsonError`. Nesting may be of any depth.
+    Raises `JsonError`, and what `check_size` (the `Machine.check_size` of a running script) raises for the length of an
+    array, object or string. Nesting may be of any depth.
 
     >>> read('{"n": [1, true]}')
     ('Object', [{'key': 'n', 'value': ('Array', [('Number', 1.0), ('Bool', True)])}])
     """
-    return _Reader(text).read()
+    return _Reader(text, check_size or _any_size).read()
+
+
+def _any_size(size: int) -> None:
+    """No part of a text is larger than the text."""
 
 
 @attrs.define
@@ -57,8 +63,9 @@ class _Container:
 class _Reader:
     """Reads one text, from left to right, with its own stack of open containers."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, check_size: Callable[[int], None]) -> None:
         self.text = text
+        self.check_size = check_size
         self.offset = 0
         self.open: list[_Container] = []
 
@@ -120,6 +127,7 @@ class _Reader:
         if character == container.end:
             self.offset += 1
             self.open.pop()
+            self.check_size(len(container.parts))
             return container.value
         if character != ",":
             raise self.unexpected(f"`,` or `{container.end}`")
@@ -160,7 +168,9 @@ class _Reader:
             character = self.text[self.offset : self.offset + 1]
             if character == '"':
                 self.offset += 1
-                return "".join(pieces)
+                string = "".join(pieces)
+                self.check_size(len(string))
+                return string
             if character == "\\":
                 pieces.append(self.escape())
             elif character:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from json.encoder import encode_basestring
 from math import isfinite
 
+from chatml.builtins.checks import entry_key
 from chatml.text_builder import CHUNK, TextBuilder
 from chatml.values import BuiltinFailure, Value
 
 LONG = 2**12
 EXPECTED = "expected json: `Null, or `Bool, `Number, `String, `Array or `Object with its payload"
-EXPECTED_ENTRY = "expected { key : string; value : json } as an entry of a JSON object"
 
 
 class _End(str):
@@ -100,8 +100,7 @@ def _open(container: tuple[Value, ...], line: str, todo: list[Value]) -> str:
     todo.append(_End(parent + "}"))
     colon = ": " if line else ":"
     for entry in reversed(container[1]):
-        if type(entry) is not dict or type(entry.get("key")) is not str or "value" not in entry:
-            raise BuiltinFailure(EXPECTED_ENTRY)
-        todo += (_checked(entry["value"]), encode_basestring(entry["key"]) + colon, separator)
+        key = encode_basestring(entry_key(entry))
+        todo += (_checked(entry["value"]), key + colon, separator)
     todo.pop()
     return "{" + line

@@ -1,0 +1,237 @@
+"""`Array`: mutable, of fixed length, indexed from zero (builtins.md section 3.5).
+
+A callback may write to the array that is being traversed: later elements are read as they are when their turn comes,
+except by `filter`, which looks at the elements that the array had at first.
+"""
+
+from __future__ import annotations
+
+from chatml.builtins.checks import check_index, check_range, expected, is_some
+from chatml.builtins.globals import array_copy, array_length
+from chatml.builtins.schemes import A, B, option
+from chatml.surfaces.model import Builtin, ModuleDefinition, uses_machine
+from chatml.types.model import Array, Bool, Fun, Int, Unit
+from chatml.values import BuiltinFailure, Machine, Value
+
+
+def get(array: Value, index: Value) -> Value:
+    if not (type(array) is list and type(index) is int):
+        raise expected("array", "int")
+    check_index(index, array)
+    return array[index]
+
+
+@uses_machine
+def set_element(machine: Machine, array: Value, index: Value, value: Value) -> None:
+    if not (type(array) is list and type(index) is int):
+        raise expected("array", "int", "'a")
+    check_index(index, array)
+    machine.touch(array)
+    array[index] = value
+
+
+@uses_machine
+def make(machine: Machine, count: Value, value: Value) -> list[Value]:
+    if type(count) is not int:
+        raise expected("int", "'a")
+    check_count(machine, count)
+    return [value] * count
+
+
+def check_count(machine: Machine, count: int) -> None:
+    if count < 0:
+        raise BuiltinFailure(f"the length must be non-negative, not {count}")
+    machine.check_size(count)
+
+
+@uses_machine
+def append(machine: Machine, left: Value, right: Value) -> list[Value]:
+    if not (type(left) is list and type(right) is list):
+        raise expected("array", "array")
+    machine.check_size(len(left) + len(right))
+    return left + right
+
+
+@uses_machine
+def sub(machine: Machine, array: Value, start: Value, length: Value) -> list[Value]:
+    if not (type(array) is list and type(start) is int and type(length) is int):
+        raise expected("array", "int", "int")
+    check_range(start, length, len(array))
+    machine.check_size(length)
+    return array[start : start + length]
+
+
+@uses_machine
+def reverse(machine: Machine, array: Value) -> list[Value]:
+    if type(array) is not list:
+        raise expected("array")
+    machine.check_size(len(array))
+    return array[::-1]
+
+
+@uses_machine
+def reverse_in_place(machine: Machine, array: Value) -> None:
+    if type(array) is not list:
+        raise expected("array")
+    machine.touch(array)
+    array.reverse()
+
+
+@uses_machine
+def swap(machine: Machine, array: Value, first: Value, second: Value) -> None:
+    if not (type(array) is list and type(first) is int and type(second) is int):
+        raise expected("array", "int", "int")
+    check_index(first, array)
+    check_index(second, array)
+    machine.touch(array)
+    array[first], array[second] = array[second], array[first]
+
+
+@uses_machine
+def fill(machine: Machine, array: Value, value: Value) -> None:
+    if type(array) is not list:
+        raise expected("array", "'a")
+    machine.touch(array)
+    array[:] = [value] * len(array)
+
+
+# Callbacks. All are loops around `machine.call` that stay off the C stack: a script may recurse through them.
+
+
+@uses_machine
+def init(machine: Machine, count: Value, function: Value) -> list[Value]:
+    if type(count) is not int:
+        raise expected("int", "function")
+    check_count(machine, count)
+    return [machine.call(function, [index]) for index in range(count)]
+
+
+@uses_machine
+def map_elements(machine: Machine, array: Value, function: Value) -> list[Value]:
+    if type(array) is not list:
+        raise expected("array", "function")
+    machine.check_size(len(array))
+    return [machine.call(function, [element]) for element in array]
+
+
+@uses_machine
+def mapi(machine: Machine, array: Value, function: Value) -> list[Value]:
+    if type(array) is not list:
+        raise expected("array", "function")
+    machine.check_size(len(array))
+    return [machine.call(function, [index, element]) for index, element in enumerate(array)]
+
+
+@uses_machine
+def iterate(machine: Machine, array: Value, function: Value) -> None:
+    if type(array) is not list:
+        raise expected("array", "function")
+    for element in array:
+        check_unit(machine.call(function, [element]))
+
+
+@uses_machine
+def iteri(machine: Machine, array: Value, function: Value) -> None:
+    if type(array) is not list:
+        raise expected("array", "function")
+    for index, element in enumerate(array):
+        check_unit(machine.call(function, [index, element]))
+
+
+def check_unit(result: Value) -> None:
+    if result is not None:
+        raise BuiltinFailure("the function must return unit")
+
+
+@uses_machine
+def fold(machine: Machine, array: Value, start: Value, function: Value) -> Value:
+    if type(array) is not list:
+        raise expected("array", "'b", "function")
+    result = start
+    for element in array:
+        result = machine.call(function, [result, element])
+    return result
+
+
+def is_true(result: Value) -> bool:
+    if type(result) is not bool:
+        raise BuiltinFailure("the function must return a bool")
+    return result
+
+
+@uses_machine
+def keep(machine: Machine, array: Value, function: Value) -> list[Value]:
+    if type(array) is not list:
+        raise expected("array", "function")
+    result = [element for element in array[:] if is_true(machine.call(function, [element]))]
+    machine.check_size(len(result))
+    return result
+
+
+def first_index(machine: Machine, array: Value, function: Value, wanted: bool) -> int:
+    """The index of the first element for which the function returns what is wanted, or -1."""
+    if type(array) is not list:
+        raise expected("array", "function")
+    for index, element in enumerate(array):
+        if is_true(machine.call(function, [element])) is wanted:
+            return index
+    return -1
+
+
+@uses_machine
+def exists(machine: Machine, array: Value, function: Value) -> bool:
+    return first_index(machine, array, function, True) >= 0
+
+
+@uses_machine
+def for_all(machine: Machine, array: Value, function: Value) -> bool:
+    return first_index(machine, array, function, False) < 0
+
+
+@uses_machine
+def find(machine: Machine, array: Value, function: Value) -> Value:
+    index = first_index(machine, array, function, True)
+    return ("None",) if index < 0 else ("Some", array[index])
+
+
+@uses_machine
+def find_map(machine: Machine, array: Value, function: Value) -> Value:
+    if type(array) is not list:
+        raise expected("array", "function")
+    for element in array:
+        result = machine.call(function, [element])
+        if is_some(result):
+            return result
+    return ("None",)
+
+
+EACH = Fun([A], Unit)
+TEST = Fun([A], Bool)
+
+ARRAY = ModuleDefinition(
+    "Array",
+    (
+        Builtin("length", Fun([Array(A)], Int), array_length),
+        Builtin("copy", Fun([Array(A)], Array(A)), array_copy),
+        Builtin("get", Fun([Array(A), Int], A), get),
+        Builtin("set", Fun([Array(A), Int, A], Unit), set_element),
+        Builtin("make", Fun([Int, A], Array(A)), make),
+        Builtin("append", Fun([Array(A), Array(A)], Array(A)), append),
+        Builtin("sub", Fun([Array(A), Int, Int], Array(A)), sub),
+        Builtin("reverse", Fun([Array(A)], Array(A)), reverse),
+        Builtin("reverse_in_place", Fun([Array(A)], Unit), reverse_in_place),
+        Builtin("swap", Fun([Array(A), Int, Int], Unit), swap),
+        Builtin("fill", Fun([Array(A), A], Unit), fill),
+        Builtin("init", Fun([Int, Fun([Int], A)], Array(A)), init),
+        Builtin("map", Fun([Array(A), Fun([A], B)], Array(B)), map_elements),
+        Builtin("mapi", Fun([Array(A), Fun([Int, A], B)], Array(B)), mapi),
+        Builtin("iter", Fun([Array(A), EACH], Unit), iterate),
+        Builtin("iteri", Fun([Array(A), Fun([Int, A], Unit)], Unit), iteri),
+        Builtin("fold", Fun([Array(A), B, Fun([B, A], B)], B), fold),
+        Builtin("filter", Fun([Array(A), TEST], Array(A)), keep),
+        Builtin("exists", Fun([Array(A), TEST], Bool), exists),
+        Builtin("for_all", Fun([Array(A), TEST], Bool), for_all),
+        Builtin("find", Fun([Array(A), TEST], option(A)), find),
+        Builtin("find_map", Fun([Array(A), Fun([A], option(B))], option(B)), find_map),
+    ),
+)

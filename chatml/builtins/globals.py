@@ -1,0 +1,110 @@
+"""The global builtins (builtins.md section 3.1)."""
+
+from __future__ import annotations
+
+import hashlib
+
+from chatml.builtins.checks import expected
+from chatml.builtins.schemes import A
+from chatml.errors import RuntimeFailure
+from chatml.surfaces.model import Builtin, uses_machine
+from chatml.types.model import Array, Bool, Fun, Int, Record, Ref, RowVar, String, Unit, Variant
+from chatml.value_text import show
+from chatml.values import Machine, Module, Value
+from chatml.values import Ref as Cell
+
+
+@uses_machine
+def print_value(machine: Machine, value: Value) -> None:
+    machine.print(show(value, machine.check_size))
+
+
+@uses_machine
+def to_string(machine: Machine, value: Value) -> str:
+    return show(value, machine.check_size)
+
+
+def array_length(array: Value) -> int:
+    if type(array) is not list:
+        raise expected("array")
+    return len(array)
+
+
+@uses_machine
+def array_copy(machine: Machine, array: Value) -> list[Value]:
+    if type(array) is not list:
+        raise expected("array")
+    machine.check_size(len(array))
+    return array[:]
+
+
+def string_length(text: Value) -> int:
+    if type(text) is not str:
+        raise expected("string")
+    return len(text)
+
+
+def string_is_empty(text: Value) -> bool:
+    if type(text) is not str:
+        raise expected("string")
+    return not text
+
+
+def negate(truth: Value) -> bool:
+    if type(truth) is not bool:
+        raise expected("bool")
+    return not truth
+
+
+@uses_machine
+def record_keys(machine: Machine, record: Value) -> list[Value]:
+    labels = record.exports if isinstance(record, Module) else record
+    if type(labels) is not dict:
+        raise expected("record")
+    machine.check_size(len(labels))
+    return sorted(labels)
+
+
+def variant_tag(variant: Value) -> str:
+    if type(variant) is not tuple:
+        raise expected("variant")
+    tag: str = variant[0]
+    return tag
+
+
+@uses_machine
+def swap_ref(machine: Machine, ref: Value, value: Value) -> Value:
+    if not isinstance(ref, Cell):
+        raise expected("ref", "'a")
+    machine.touch(ref)
+    previous = ref.content
+    ref.content = value
+    return previous
+
+
+def fail(message: Value) -> Value:
+    if type(message) is not str:
+        raise expected("string")
+    raise RuntimeFailure(message)
+
+
+def hash_md5(text: Value) -> str:
+    if type(text) is not str:
+        raise expected("string")
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+GLOBALS = (
+    Builtin("print", Fun([A], Unit), print_value),
+    Builtin("to_string", Fun([A], String), to_string),
+    Builtin("length", Fun([Array(A)], Int), array_length),
+    Builtin("string_length", Fun([String], Int), string_length),
+    Builtin("string_is_empty", Fun([String], Bool), string_is_empty),
+    Builtin("not", Fun([Bool], Bool), negate),
+    Builtin("array_copy", Fun([Array(A)], Array(A)), array_copy),
+    Builtin("record_keys", Fun([Record(RowVar("r"))], Array(String)), record_keys),
+    Builtin("variant_tag", Fun([Variant(RowVar("r"))], String), variant_tag),
+    Builtin("swap_ref", Fun([Ref(A), A], A), swap_ref),
+    Builtin("fail", Fun([String], A), fail),
+    Builtin("hash_md5", Fun([String], String), hash_md5),
+)

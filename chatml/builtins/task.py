@@ -1,0 +1,45 @@
+"""`Task`: descriptions of effects, which only a host interprets (builtins.md section 3.3)."""
+
+from __future__ import annotations
+
+from chatml.builtins.checks import expected
+from chatml.builtins.schemes import A, B, task
+from chatml.surfaces.model import Builtin, ModuleDefinition
+from chatml.types.model import Fun, String
+from chatml.values import Bind, Catch, Fail, Function, Map, Pure, Task, Value
+
+
+def bind(first: Value, function: Value) -> Task:
+    if not (isinstance(first, Task) and isinstance(function, Function)):
+        raise expected("task", "function")
+    return Bind(first, function)
+
+
+def map_result(first: Value, function: Value) -> Task:
+    if not (isinstance(first, Task) and isinstance(function, Function)):
+        raise expected("task", "function")
+    return Map(first, function)
+
+
+def fail(message: Value) -> Task:
+    if type(message) is not str:
+        raise expected("string")
+    return Fail(message)
+
+
+def catch(first: Value, handler: Value) -> Task:
+    if not (isinstance(first, Task) and isinstance(handler, Function)):
+        raise expected("task", "function")
+    return Catch(first, handler)
+
+
+TASK = ModuleDefinition(
+    "Task",
+    (
+        Builtin("pure", Fun([A], task(A)), Pure),
+        Builtin("bind", Fun([task(A), Fun([A], task(B))], task(B)), bind),
+        Builtin("map", Fun([task(A), Fun([A], B)], task(B)), map_result),
+        Builtin("fail", Fun([String], task(A)), fail),
+        Builtin("catch", Fun([task(A), Fun([String], task(A))], task(A)), catch),
+    ),
+)

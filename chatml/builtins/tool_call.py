@@ -1,0 +1,58 @@
+"""`Tool_call`: the arguments and the name of a tool call (builtins.md section 5.4)."""
+
+from __future__ import annotations
+
+from chatml.builtins.checks import expected, read_field
+from chatml.builtins.json import find_field, payload_of
+from chatml.builtins.schemes import JSON, option, record
+from chatml.surfaces.model import Builtin, Host, ModuleDefinition
+from chatml.types.model import Array, Bool, Fun, String
+from chatml.values import Value
+
+
+def find_argument(call: Value, key: Value) -> Value | None:
+    if type(key) is not str:
+        raise expected("tool_call", "string")
+    return find_field(read_field(call, "tool_call", "args", tuple), key)
+
+
+def argument(call: Value, key: Value) -> Value:
+    found = find_argument(call, key)
+    return ("None",) if found is None else ("Some", found)
+
+
+def argument_of(kind: str) -> Host:
+    """A function that reads an argument with one of the tags of `json`."""
+
+    def argument_of_kind(call: Value, key: Value) -> Value:
+        found = find_argument(call, key)
+        return ("None",) if found is None else payload_of(found, kind)
+
+    return argument_of_kind
+
+
+def is_named(call: Value, name: Value) -> bool:
+    if type(name) is not str:
+        raise expected("tool_call", "string")
+    return bool(read_field(call, "tool_call", "name", str) == name)
+
+
+def is_one_of(call: Value, names: Value) -> bool:
+    if type(names) is not list:
+        raise expected("tool_call", "string array")
+    return read_field(call, "tool_call", "name", str) in names
+
+
+TOOL_CALL_TYPE = record(id=String, name=String, args=JSON)
+
+TOOL_CALL = ModuleDefinition(
+    "Tool_call",
+    (
+        Builtin("arg", Fun([TOOL_CALL_TYPE, String], option(JSON)), argument),
+        Builtin("arg_string", Fun([TOOL_CALL_TYPE, String], option(String)), argument_of("String")),
+        Builtin("arg_bool", Fun([TOOL_CALL_TYPE, String], option(Bool)), argument_of("Bool")),
+        Builtin("arg_array", Fun([TOOL_CALL_TYPE, String], option(Array(JSON))), argument_of("Array")),
+        Builtin("is_named", Fun([TOOL_CALL_TYPE, String], Bool), is_named),
+        Builtin("is_one_of", Fun([TOOL_CALL_TYPE, Array(String)], Bool), is_one_of),
+    ),
+)
