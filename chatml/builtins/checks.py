@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from chatml.values import BuiltinFailure, Value
 
+FIELD_TYPES: dict[type, str] = {str: "a string", list: "an array", tuple: "json"}
 TAGS = frozenset({"Null", "Bool", "Number", "String", "Array", "Object"})
 
 
@@ -64,6 +65,5 @@ def read_field(value: Value, owner: str, name: str, kind: type) -> Value:
         raise BuiltinFailure(f"the {owner} has no field `{name}`")
     field = value[name]
     if type(field) is not kind or (kind is tuple and not is_json(field)):
-        wanted = {str: "a string", list: "an array", tuple: "json"}[kind]
-        raise BuiltinFailure(f"the field `{name}` of the {owner} must be {wanted}")
+        raise BuiltinFailure(f"the field `{name}` of the {owner} must be {FIELD_TYPES[kind]}")
     return field

@@ -56,7 +56,7 @@ def python_type(param: Type) -> type | None:
     return list if isinstance(param, Array) else None
 
 
-NAMES = {str: "string", int: "int", list: "array", None: "value"}
+NAMES: dict[type | None, str] = {str: "string", int: "int", list: "array", None: "value"}
 
 
 def effect_module(name: str, effects: Sequence[Effect], more: Sequence[Builtin] = ()) -> ModuleDefinition:
