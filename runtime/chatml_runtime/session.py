@@ -21,7 +21,7 @@ from chatml.values import Value
 from chatml_runtime import problems
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.drivers import adrive, drive
-from chatml_runtime.effects import Effect
+from chatml_runtime.effects import Effect, EndSession, Halt, decode_local_effect
 from chatml_runtime.errors import CommitRejectedError, InvalidContextError, ScriptRuntimeError
 from chatml_runtime.journal import Container
 from chatml_runtime.operations import OpDef
@@ -278,6 +278,7 @@ class Session:
             reached = yield from self._reach(run, answer)
             if not isinstance(reached, Finished):
                 return self._suspend(run, reached)
+            end_reason = ending(run)
             install = prepared(run, reached.value, hooks)
         except BaseException as error:
             self._roll_back(run)
@@ -285,7 +286,7 @@ class Session:
                 error = ScriptRuntimeError.of(error)
             LOGGER.info("%s in phase %s is rolled back: %s", run.event, run.phase, failure_text(error))
             raise error
-        return self._commit(run, reached.value, install)
+        return self._commit(run, reached.value, end_reason, install)
 
     def _reach(self, run: Run, answer: Value) -> Generator[Call, Any, PendingRequest | Finished]:
         """The end of the run or its next request, after all the operations before it."""
@@ -317,7 +318,7 @@ class Session:
             self._move(Action.ROLL_BACK)
             self._run = None
 
-    def _commit(self, run: Run, state: Value, install: Callable[[], None]) -> RunResult:
+    def _commit(self, run: Run, state: Value, end_reason: str | None, install: Callable[[], None]) -> RunResult:
         run.leave(self._instance.machine)
         run.steps.close()
         effects = tuple(run.effects)
@@ -325,12 +326,12 @@ class Session:
             self._state = state
             self._committed += effects
             self._queue.extend(run.emitted)
-            self._end_reason = ending(run)
+            self._end_reason = end_reason
         try:
             install()
         finally:
             with self._lock:
-                self._move(Action.COMMIT if self._end_reason is None else Action.HALT)
+                self._move(Action.COMMIT if end_reason is None else Action.HALT)
                 self._run = None
         return RunResult(RunStatus.COMMITTED, effects)
 
@@ -381,8 +382,12 @@ def install_nothing() -> None:
 
 
 def ending(run: Run) -> str | None:
-    """Why a run that commits ends its session, or None if it does not (section 6.4)."""
-    reasons = {op: [effect.args[0] for effect in run.effects if effect.op == op] for op in (END_SESSION, HALT)}
+    """Why a run that commits ends its session, or None if it does not (section 6.4).
+
+    Of several reasons the first `Runtime.end_session` counts; of several `Turn.halt`, the last, as in the overlay.
+    """
+    effects = [decode_local_effect(effect) for effect in run.effects if effect.op in (END_SESSION, HALT)]
     if run.end_reason is not None:
-        return next(iter(reasons[END_SESSION]), run.end_reason)
-    return reasons[HALT][-1] if reasons[HALT] else None
+        return next((effect.reason for effect in effects if isinstance(effect, EndSession)), run.end_reason)
+    halts = [effect.reason for effect in effects if isinstance(effect, Halt)]
+    return halts[-1] if halts else None
