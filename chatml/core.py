@@ -10,13 +10,9 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-import attrs
-
+from chatml.ast import node
 from chatml.source import Span
 from chatml.values import Value
-
-node = attrs.frozen(eq=False, repr=False)
-
 
 # Expressions
 

@@ -30,8 +30,20 @@ class Engine(ABC):
         return self.budget.limits
 
     @abstractmethod
+    def run(self) -> None:
+        """Run the top level of the script."""
+
+    @abstractmethod
+    def read(self, cell: int) -> Value:
+        """The content of a cell."""
+
+    @abstractmethod
+    def apply(self, function: Value, args: list[Value]) -> Value:
+        """Apply a function value to arguments on behalf of the host; raises `RuntimeFailure` and nothing else."""
+
+    @abstractmethod
     def call(self, function: Value, args: list[Value]) -> Value:
-        """Apply a function value to arguments (language.md section 5.9); raises `RuntimeFailure`."""
+        """Apply a function value to arguments on behalf of a builtin, whose own call the engine watches."""
 
     def print(self, text: str) -> None:
         self.sink(text)

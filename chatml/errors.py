@@ -48,8 +48,8 @@ class RuntimeFailure(ChatmlError):
     """A script that failed while it ran (language.md section 5.7).
 
     `message` says what happened, `span` where (None when a host applied a builtin directly), `code` is the code of
-    the `diagnostic`. `trace` holds the calls that were running, innermost first; `origin` is the place inside a callback
-    when `span` is the call of the builtin that ran it. `limit` is the name of the limit that was exceeded, or None.
+    the `diagnostic`. `trace` holds the calls that were running, innermost first; `origin` is the place inside a
+    callback when `span` is the call of the builtin that ran it. `limit` names the limit that was exceeded, or is None.
     """
 
     def __init__(

@@ -7,20 +7,38 @@ recursion of a script is safe inside `chatml.stack.deep`, up to the `depth` limi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from chatml import core
 from chatml.arithmetic import OPERATIONS
+from chatml.callers import caller
 from chatml.engine import Engine
 from chatml.equality import equal
 from chatml.errors import Call, RuntimeFailure
-from chatml.faults import confusion, describe, not_a_function, wrong_arity
+from chatml.faults import (
+    TOO_LARGE,
+    builtin_failed,
+    confusion,
+    division_by_zero,
+    host_failed,
+    no_field,
+    no_match,
+    not_a_function,
+    not_a_record,
+    out_of_bounds,
+    wrong_arity,
+)
 from chatml.limits import Limits
 from chatml.source import Span
+from chatml.stack import deep
 from chatml.values import BuiltinFailure, BuiltinFunction, Function, Module, Ref, Value, wrap
 
 Frame = list[Any]
+
+FRAMES_PER_CALL = 10
+FRAMES_TO_SPARE = 50_000
+"""How many frames of the host evaluation may take: some for each call of the script, some for deep expressions."""
 
 
 class Closure(Function):
@@ -35,19 +53,34 @@ class Closure(Function):
 
 
 class Walker(Engine):
-    """Evaluates one instance of a script. `cells` holds its definitions and builtins."""
+    """Evaluates one instance of a script. `cells` holds its definitions and builtins, `depth` the calls running."""
 
-    def __init__(self, script: core.Script, cells: list[Value], sink: Callable[[str], object], limits: Limits) -> None:
+    def __init__(
+        self, script: core.Script, builtins: Mapping[int, Value], sink: Callable[[str], object], limits: Limits
+    ) -> None:
         super().__init__(sink, limits)
         self.script = script
-        self.cells = cells
+        self.cells: list[Value] = [builtins.get(cell) for cell in range(script.cells)]
         self.depth = 0
+
+    def read(self, cell: int) -> Value:
+        return self.cells[cell]
 
     # Statements
 
     def run(self) -> None:
-        """Run the top level of the script."""
-        self.statements(self.script.statements, [None] * self.script.size)
+        self.guard(lambda: self.statements(self.script.statements, [None] * self.script.size))
+
+    def apply(self, function: Value, args: list[Value]) -> Value:
+        return self.guard(lambda: self.call(function, args))
+
+    def guard(self, action: Callable[[], Value]) -> Value:
+        """Carry out an action with room for deep recursion."""
+        try:
+            with deep(self.budget.depth * FRAMES_PER_CALL + FRAMES_TO_SPARE):
+                return action()
+        except RecursionError:
+            raise self.budget.exceeded("depth") from None
 
     def statements(self, statements: tuple[core.Statement, ...], frame: Frame) -> None:
         cells = self.cells
@@ -73,7 +106,7 @@ class Walker(Engine):
         try:
             if isinstance(function, Closure):
                 if len(args) != function.arity:
-                    raise wrong_arity(function, len(args), None)
+                    raise wrong_arity(function.arity, len(args), None)
                 return self.evaluate(function.code.body, self.enter(function, args, outer, None), outer + 1)
             if isinstance(function, BuiltinFunction):
                 return self.call_builtin(function, args, outer, None)
@@ -86,8 +119,7 @@ class Walker(Engine):
         budget = self.budget
         if depth >= budget.depth:
             raise budget.exceeded("depth", span)
-        budget.steps -= 1
-        if budget.steps < 0:
+        if next(budget.steps, None) is None:
             raise budget.exceeded("steps", span)
         code = closure.code
         frame = args + [None] * (code.size - code.arity)
@@ -98,40 +130,23 @@ class Walker(Engine):
     def call_builtin(self, builtin: BuiltinFunction, args: list[Value], depth: int, span: Span | None) -> Value:
         """Call a host function; whatever goes wrong in it becomes a failure of the call."""
         if len(args) != builtin.arity:
-            raise wrong_arity(builtin, len(args), span)
+            raise wrong_arity(builtin.arity, len(args), span)
         self.depth = depth
-        function = builtin.function
         try:
             if builtin.uses_machine:
-                match args:
-                    case []:
-                        return function(self)
-                    case [a]:
-                        return function(self, a)
-                    case [a, b]:
-                        return function(self, a, b)
-                    case [a, b, c]:
-                        return function(self, a, b, c)
-                return function(self, *args)
-            match args:
-                case [a]:
-                    return function(a)
-                case [a, b]:
-                    return function(a, b)
-            return function(*args)
+                return caller(builtin.arity + 1)(builtin.function, [self, *args])
+            return caller(builtin.arity)(builtin.function, args)
         except BuiltinFailure as failure:
-            raise RuntimeFailure(f"{builtin.name}: {failure.message}", span, code="runtime.builtin") from None
+            raise builtin_failed(builtin.name, failure.message, span) from None
         except RuntimeFailure as failure:
             failure.at(span)
             raise
         except (MemoryError, OverflowError):
-            message = f"{builtin.name}: the result is too large to build"
-            raise RuntimeFailure(message, span, code="runtime.builtin") from None
+            raise builtin_failed(builtin.name, TOO_LARGE, span) from None
         except RecursionError:
             raise
         except Exception as error:
-            message = f"{builtin.name}: {error or type(error).__name__}"
-            raise RuntimeFailure(message, span, code="runtime.host") from error
+            raise host_failed(builtin.name, error, span) from error
 
     # Expressions
 
@@ -140,15 +155,15 @@ class Walker(Engine):
         running: Call | None = None
         try:
             while True:
-                kind = type(node)
-                if kind in SIMPLE:
-                    return SIMPLE[kind](self, node, frame, depth)
-                if kind is core.Call:
+                simple = SIMPLE.get(type(node))
+                if simple is not None:
+                    return simple(self, node, frame, depth)
+                if isinstance(node, core.Call):
                     function = self.evaluate(node.function, frame, depth)
                     args = [self.evaluate(arg, frame, depth) for arg in node.args]
                     if type(function) is Closure:
                         if len(args) != function.arity:
-                            raise wrong_arity(function, len(args), node.span)
+                            raise wrong_arity(function.arity, len(args), node.span)
                         if running is None:
                             frame = self.enter(function, args, depth, node.span)
                             depth += 1
@@ -160,31 +175,31 @@ class Walker(Engine):
                         return self.call_builtin(function, args, depth, node.span)
                     else:
                         raise not_a_function(function, node.span)
-                elif kind is core.If:
+                elif isinstance(node, core.If):
                     node = node.then if self.evaluate(node.condition, frame, depth) else node.otherwise
-                elif kind is core.Match:
+                elif isinstance(node, core.Match):
                     value = self.evaluate(node.scrutinee, frame, depth)
                     for arm in node.arms:
                         if matches(arm.pattern, value, frame):
                             node = arm.body
                             break
                     else:
-                        raise RuntimeFailure("no arm matches the value", node.span, code="runtime.no_match")
-                elif kind is core.Let:
+                        raise no_match(node.span)
+                elif isinstance(node, core.Let):
                     frame[node.slot] = self.evaluate(node.value, frame, depth)
                     node = node.body
-                elif kind is core.Seq:
+                elif isinstance(node, core.Seq):
                     self.evaluate(node.first, frame, depth)
                     node = node.second
-                elif kind is core.And:
+                elif isinstance(node, core.And):
                     if not self.evaluate(node.left, frame, depth):
                         return False
                     node = node.right
-                elif kind is core.Or:
+                elif isinstance(node, core.Or):
                     if self.evaluate(node.left, frame, depth):
                         return True
                     node = node.right
-                else:
+                elif isinstance(node, core.LetRec):
                     bind_group(self, node, frame)
                     node = node.body
         except RuntimeFailure as failure:
@@ -258,7 +273,7 @@ def binary(walker: Walker, node: core.Binary, frame: Frame, depth: int) -> Value
     try:
         return OPERATIONS[node.op](left, right)
     except ZeroDivisionError:
-        raise RuntimeFailure("division by zero", node.span, code="runtime.division_by_zero") from None
+        raise division_by_zero(node.span) from None
     except TypeError:
         raise confusion(node.span, "numbers", right if isinstance(left, int | float) else left) from None
 
@@ -285,8 +300,7 @@ def compare(walker: Walker, node: core.Equal, frame: Frame, depth: int) -> Value
 def loop(walker: Walker, node: core.While, frame: Frame, depth: int) -> Value:
     budget = walker.budget
     while walker.evaluate(node.condition, frame, depth):
-        budget.steps -= 1
-        if budget.steps < 0:
+        if next(budget.steps, None) is None:
             raise budget.exceeded("steps", node.span)
         walker.evaluate(node.body, frame, depth)
     return None
@@ -300,13 +314,13 @@ def record(walker: Walker, node: core.Record, frame: Frame, depth: int) -> Value
 def get(walker: Walker, node: core.Get, frame: Frame, depth: int) -> Value:
     value = walker.evaluate(node.record, frame, depth)
     if type(value) is dict:
-        kind, fields = "record", value
+        fields = value
     elif type(value) is Module:
-        kind, fields = f"module {value.name}", value.exports
+        fields = value.exports
     else:
         raise confusion(node.span, "a record or a module", value)
     if node.label not in fields:
-        raise RuntimeFailure(f"no field `{node.label}` in the {kind}", node.span, code="runtime.no_field")
+        raise no_field(node.label, node.span)
     return fields[node.label]
 
 
@@ -314,8 +328,7 @@ def update(walker: Walker, node: core.Update, frame: Frame, depth: int) -> Value
     base = walker.evaluate(node.record, frame, depth)
     values = [walker.evaluate(value, frame, depth) for value in node.values]
     if type(base) is not dict:
-        message = "only a record can be copied with changes, and this is " + describe(base)
-        raise RuntimeFailure(message, node.span, code="runtime.not_a_record")
+        raise not_a_record(base, node.span)
     changed = base.copy()
     changed.update(zip(node.labels, values, strict=True))
     return changed
@@ -350,8 +363,7 @@ def checked_index(items: Value, position: Value, span: Span) -> int:
     if type(items) is not list or type(position) is not int:
         raise confusion(span, "an array and an int", position if type(items) is list else items)
     if not 0 <= position < len(items):
-        message = f"index {position} is out of bounds: the array has {len(items)} element{'s' * (len(items) != 1)}"
-        raise RuntimeFailure(message, span, code="runtime.out_of_bounds")
+        raise out_of_bounds(position, len(items), span)
     return position
 
 

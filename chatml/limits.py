@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 
 import attrs
 
@@ -35,14 +37,15 @@ class Limits:
 class Budget:
     """What is left of some limits while an evaluation runs. A host hands a fresh one to each run.
 
-    `steps` and `tasks` count down, infinite when unbounded; `depth` and `text` are bounds that do not change.
+    `steps` yields once for each step that is left; `tasks` counts down, from infinity when unbounded; `depth` and
+    `text` are bounds that do not change.
     """
 
     __slots__ = ("depth", "limits", "steps", "tasks", "text")
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.steps: float = math.inf if limits.steps is None else limits.steps
+        self.steps: Iterator[object] = itertools.repeat(True) if limits.steps is None else iter(range(limits.steps))
         self.tasks: float = math.inf if limits.tasks is None else limits.tasks
         self.depth: int = DEFAULT_DEPTH if limits.depth is None else limits.depth
         self.text: int = LARGEST if limits.text is None else min(limits.text, LARGEST)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Literal
 
 import attrs
 
 from chatml import core
+from chatml.codegen.body import TooDeep
+from chatml.codegen.code import Builtin, Code
+from chatml.codegen.compiled import Compiled
+from chatml.codegen.lower import generate
 from chatml.diagnostics import Diagnostic
+from chatml.engine import Engine
 from chatml.errors import CompileError, SurfaceError
 from chatml.evaluate import Walker
 from chatml.limits import Budget, Limits
@@ -17,17 +23,14 @@ from chatml.portable import find_additions
 from chatml.resolve import Names, resolve
 from chatml.source import Source
 from chatml.stack import deep
+from chatml.surfaces import model as surfaces
 from chatml.surfaces.core import CORE
-from chatml.surfaces.model import Builtin, Surface
+from chatml.surfaces.model import Surface
 from chatml.types import Checked, Environment
 from chatml.types import check as check_types
 from chatml.values import BuiltinFunction, Module, Value
 
 Sink = Callable[[str], object]
-
-FRAMES_PER_CALL = 10
-FRAMES_TO_SPARE = 50_000
-"""How many frames of the host evaluation may take: some for each call of the script, some for deep expressions."""
 
 
 def compile(source: Source | str, *, name: str = "<script>", surface: Surface = CORE) -> Program:
@@ -84,23 +87,31 @@ class Program:
         """The printed type of each top-level binding, in source order."""
         return {name: self.checked.show(name) for name in self.checked.bindings}
 
-    def run(self, *, surface: Surface | None = None, print: Sink | None = None, limits: Limits = Limits()) -> Instance:
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What the checker found worth a warning."""
+        return self.checked.diagnostics
+
+    def run(
+        self,
+        *,
+        surface: Surface | None = None,
+        print: Sink | None = None,
+        limits: Limits = Limits(),
+        journaled: bool = False,
+        engine: EngineName = "compiled",
+    ) -> Instance:
         """Run the top level in fresh globals and return the instance. Raises `RuntimeFailure`.
 
         `print` gets each line that the script prints, without its line end; `limits` bound this run and, afresh, each
         later call. Another `surface` must define the same names as the one that the script was compiled with.
+        `journaled` is for hosts that will set a journal to take writes back.
         """
         surface = self.surface if surface is None else surface
         refuse_other_names(self.surface, surface)
-        values = builtin_values(surface)
-        cells: list[Value] = [None] * self.core.cells
-        for builtin in self.core.builtins:
-            cells[builtin.cell] = (
-                values[builtin.name] if builtin.module is None else values[builtin.module].exports[builtin.name]
-            )
-        engine = Walker(self.core, cells, print_line if print is None else print, limits)
-        instance = Instance(self, engine)
-        instance.evaluate(engine.run)
+        sink = print_line if print is None else print
+        instance = Instance(self, start(self.core, surface, sink, limits, journaled, engine))
+        instance.machine.run()
         return instance
 
 
@@ -112,14 +123,14 @@ def print_line(text: str) -> None:
 class Instance:
     """A running script: its definitions, and the engine that calls them. For one thread at a time."""
 
-    def __init__(self, program: Program, engine: Walker) -> None:
+    def __init__(self, program: Program, engine: Engine) -> None:
         self.program = program
         self.machine = engine
         self.limits = engine.limits
 
     def __getitem__(self, name: str) -> Value:
         """The value of a top-level definition; the last one of that name. Raises `KeyError`."""
-        return self.machine.cells[self.program.core.definitions[name]]
+        return self.machine.read(self.program.core.definitions[name])
 
     def __contains__(self, name: str) -> bool:
         return name in self.program.core.definitions
@@ -135,16 +146,45 @@ class Instance:
 
     def apply(self, function: Value, args: list[Value]) -> Value:
         """Apply any function value to arguments (language.md section 5.9). Raises `RuntimeFailure`."""
-        return self.evaluate(lambda: self.machine.call(function, args))
+        return self.machine.apply(function, args)
 
-    def evaluate(self, action: Callable[[], Value]) -> Value:
-        """Carry out an action of the engine with room for deep recursion."""
-        budget = self.machine.budget
+
+EngineName = Literal["compiled", "walk"]
+
+EXACT_DEPTH = 1_000
+"""Below this a `depth` limit is counted call by call, which only the evaluator does."""
+
+
+def start(
+    script: core.Script, surface: Surface, sink: Sink, limits: Limits, journaled: bool, engine: EngineName
+) -> Engine:
+    """An engine for a script, ready to run its top level."""
+    values = builtin_values(surface)
+    builtins = {cell.cell: values[cell.module, cell.name] for cell in script.builtins}
+    counted = limits.depth is not None and limits.depth < EXACT_DEPTH
+    code = None
+    if engine == "compiled" and not counted:
+        bounded = journaled or limits.steps is not None or limits.text is not None
+        code = generated(script, surface, bounded)
+    return Walker(script, builtins, sink, limits) if code is None else Compiled(code, builtins, sink, limits)
+
+
+@lru_cache(maxsize=256)
+def generated(script: core.Script, surface: Surface, bounded: bool) -> Code | None:
+    """The Python code of a script; None if it nests too deep to be worth it."""
+    infos = {}
+    values = builtin_values(surface)
+    for cell in script.builtins:
+        value = values[cell.module, cell.name]
+        if isinstance(value, BuiltinFunction):
+            infos[cell.cell] = Builtin(value.name, value.uses_machine)
+        else:
+            infos[cell.cell] = Builtin(cell.name, is_function=False)
+    with deep():
         try:
-            with deep(budget.depth * FRAMES_PER_CALL + FRAMES_TO_SPARE):
-                return action()
-        except RecursionError:
-            raise budget.exceeded("depth") from None
+            return generate(script, infos, bounded=bounded)
+        except TooDeep:
+            return None
 
 
 @lru_cache(maxsize=64)
@@ -169,20 +209,19 @@ def names(surface: Surface) -> Names:
 
 
 @lru_cache(maxsize=64)
-def builtin_values(surface: Surface) -> dict[str, Value]:
-    """The values of a surface's globals and modules."""
-    return {
-        **{builtin.name: function_value(builtin) for builtin in surface.globals},
-        **{
-            module.name: Module(
-                module.name, {export.name: function_value(export, module.name) for export in module.exports}
-            )
-            for module in surface.modules
-        },
-    }
+def builtin_values(surface: Surface) -> dict[tuple[str | None, str], Value]:
+    """The values of a surface: globals and modules under `(None, name)`, exports under `(module, name)`."""
+    values: dict[tuple[str | None, str], Value] = {}
+    for builtin in surface.globals:
+        values[None, builtin.name] = function_value(builtin)
+    for module in surface.modules:
+        exports = {export.name: function_value(export, module.name) for export in module.exports}
+        values[None, module.name] = Module(module.name, exports)
+        values |= {(module.name, name): value for name, value in exports.items()}
+    return values
 
 
-def function_value(builtin: Builtin, module: str | None = None) -> BuiltinFunction:
+def function_value(builtin: surfaces.Builtin, module: str | None = None) -> BuiltinFunction:
     """A builtin as a value, under its qualified name."""
     name = builtin.name if module is None else f"{module}.{builtin.name}"
     uses_machine = getattr(builtin.function, "uses_machine", False)

@@ -116,7 +116,8 @@ class _Resolver:
     # Statements
 
     def script(self, script: ast.Script) -> core.Script:
-        statements = self.items(script.statements, definitions := {})
+        definitions: dict[str, Cell] = {}
+        statements = self.items(script.statements, definitions)
         return core.Script(
             statements,
             self.cells,

@@ -8,10 +8,8 @@ from chatml.text_builder import CHUNK, TextBuilder
 from chatml.values import (
     Bind,
     BuiltinFailure,
-    BuiltinFunction,
     Catch,
     Fail,
-    Function,
     Map,
     Module,
     Perform,
@@ -19,6 +17,8 @@ from chatml.values import (
     Ref,
     Spawn,
     Value,
+    is_builtin,
+    is_function,
 )
 
 Todo = list[Value]
@@ -117,9 +117,9 @@ def _show_other(value: Value, todo: Todo) -> None:
     """The kinds that have subclasses."""
     if isinstance(value, Ref):
         todo += (")", value.content, "ref(")
-    elif isinstance(value, BuiltinFunction):
+    elif is_builtin(value):
         todo.append("<builtin>")
-    elif isinstance(value, Function):
+    elif is_function(value):
         todo.append("<closure>")
     elif isinstance(value, Module):
         todo.append("<module>")

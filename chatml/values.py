@@ -8,7 +8,7 @@
 | record | `dict` from label to value, never mutated once built |
 | array | `list` |
 | ref | `Ref` |
-| function | an engine's own subclass of `Function`, or `BuiltinFunction` |
+| function | a Python function, or an engine's own subclass of `Function`; `is_function` knows them |
 | module | `Module` |
 | task | `Task`: `Pure Bind Map Fail Catch Perform Spawn` |
 
@@ -19,6 +19,7 @@ docs/decisions.md says why these and not others.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Protocol, TypeAlias
 
 import attrs
@@ -72,6 +73,16 @@ class BuiltinFunction(Function):
         self.uses_machine = uses_machine
 
 
+def is_function(value: Value) -> bool:
+    """Whether a value can be called by `Machine.call`."""
+    return isinstance(value, FunctionType | Function)
+
+
+def is_builtin(value: Value) -> bool:
+    """Whether a value is a function of the surface."""
+    return isinstance(value, BuiltinFunction) or hasattr(value, "builtin")
+
+
 class Module:
     """A map from export to value; filled once its body has run."""
 
@@ -80,6 +91,9 @@ class Module:
     def __init__(self, name: str, exports: dict[str, Value] | None = None) -> None:
         self.name = name
         self.exports: dict[str, Value] = {} if exports is None else exports
+
+    def __getitem__(self, label: str) -> Value:
+        return self.exports[label]
 
 
 value_class = attrs.define(eq=False, repr=False)

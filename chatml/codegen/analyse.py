@@ -1,0 +1,233 @@
+"""What can be known of a script before code is generated for it.
+
+One walk over the core answers three questions: which function does a call reach, does the call end its caller (a tail
+call), and which refs are mere local variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from chatml import core
+
+Graph = dict[core.Lambda, set[core.Lambda]]
+
+
+@attrs.define(eq=False)
+class Calls:
+    """Whom a function (or the top level) calls, and whether it calls functions that nobody knows beforehand."""
+
+    inner: set[core.Lambda] = attrs.field(factory=set)
+    tail: set[core.Lambda] = attrs.field(factory=set)
+    unknown: bool = False
+    unknown_tail: bool = False
+
+
+@attrs.frozen(eq=False)
+class Facts:
+    """The answers.
+
+    `cells` maps cells to the functions that they hold for certain. `looping` are the functions that end in a call of
+    themselves. `bouncing` are those that end in a call which must not grow the stack although it is no loop: of an
+    unknown function, or of one that may come back. `variables` are the `let`s whose ref never leaves its function.
+    `recursive` says whether a running function may be called again.
+    """
+
+    cells: dict[int, core.Lambda]
+    looping: set[core.Lambda]
+    bouncing: set[core.Lambda]
+    variables: set[core.Let]
+    recursive: bool
+
+
+def analyse(script: core.Script, builtins: Callable[[core.Expr], bool]) -> Facts:
+    """The facts of a script; `builtins` tells whether an expression names a builtin."""
+    walk = _Walk(builtins)
+    walk.statements(script.statements)
+    calls = walk.calls
+    looping = {function for function, found in calls.items() if function in found.tail}
+    tails = {function: found.tail - {function} for function, found in calls.items()}
+    bouncing = endless(tails, {function for function, found in calls.items() if found.unknown_tail})
+    everywhere = {function: found.inner | found.tail for function, found in calls.items()}
+    top = walk.top
+    unknown = any(found.unknown or found.unknown_tail for found in (top, *calls.values()))
+    recursive = unknown or bool(endless(everywhere, set()))
+    return Facts(walk.cells, looping, bouncing, walk.variables, recursive)
+
+
+def endless(graph: Graph, seeds: set[core.Lambda]) -> set[core.Lambda]:
+    """The nodes from which a path leads to a seed, or round and round."""
+    left = {node: len(reached) + (node in seeds) for node, reached in graph.items()}
+    sources: Graph = {node: set() for node in graph}
+    for node, reached in graph.items():
+        for target in reached:
+            sources[target].add(node)
+    finished = [node for node, ways in left.items() if not ways]
+    while finished:
+        node = finished.pop()
+        del left[node]
+        for source in sources[node]:
+            left[source] -= 1
+            if not left[source]:
+                finished.append(source)
+    return set(left)
+
+
+class _Walk:
+    """Visits every expression once; `slots` says which slots of the function at hand hold a known function."""
+
+    def __init__(self, is_builtin: Callable[[core.Expr], bool]) -> None:
+        self.is_builtin = is_builtin
+        self.cells: dict[int, core.Lambda] = {}
+        self.calls: dict[core.Lambda, Calls] = {}
+        self.top = Calls()
+        self.here = self.top
+        self.slots: dict[int, core.Lambda] = {}
+        self.variables: set[core.Let] = set()
+        self.candidates: dict[int, core.Let] = {}
+
+    def statements(self, statements: tuple[core.Statement, ...]) -> None:
+        for statement in statements:
+            match statement:
+                case core.Define(cell=cell, value=value):
+                    if isinstance(value, core.Lambda):
+                        self.cells[cell] = value
+                    self.visit(value)
+                case core.DefineRec(cells=cells, functions=functions):
+                    self.cells.update(zip(cells, functions, strict=True))
+                    for function in functions:
+                        self.function(function)
+                case core.DefineModule(items=items):
+                    self.statements(items)
+                case core.Evaluate(value=value):
+                    self.visit(value)
+
+    def visit(self, node: core.Expr, tail: bool = False) -> None:
+        handler = HANDLERS.get(type(node))
+        if handler is not None:
+            handler(self, node, tail)
+            return
+        for child in CHILDREN[type(node)](node):
+            self.visit(child)
+
+    def function(self, function: core.Lambda) -> None:
+        here, slots, candidates = self.here, self.slots, self.candidates
+        self.here = self.calls[function] = Calls()
+        self.slots = {inner: slots[outer] for outer, inner in function.captures if outer in slots}
+        self.candidates = {}
+        for outer, _ in function.captures:
+            if outer in candidates:
+                self.variables.discard(candidates[outer])
+        self.visit(function.body, tail=True)
+        self.here, self.slots, self.candidates = here, slots, candidates
+
+    def nested(self, node: core.Lambda, tail: bool) -> None:
+        self.here.inner.add(node)
+        self.function(node)
+
+    def mention(self, node: core.Local | core.Global, tail: bool) -> None:
+        """A use as a value: a function may be called by whoever gets it, and a ref goes elsewhere."""
+        known = self.callee(node)
+        if known is not None:
+            self.here.inner.add(known)
+        if isinstance(node, core.Local) and node.slot in self.candidates:
+            self.variables.discard(self.candidates[node.slot])
+
+    def deref(self, node: core.Deref, tail: bool) -> None:
+        if not isinstance(node.ref, core.Local):
+            self.visit(node.ref)
+
+    def set_ref(self, node: core.SetRef, tail: bool) -> None:
+        if not isinstance(node.ref, core.Local):
+            self.visit(node.ref)
+        self.visit(node.value)
+
+    def let(self, node: core.Let, tail: bool) -> None:
+        self.visit(node.value)
+        if isinstance(node.value, core.Lambda):
+            self.slots[node.slot] = node.value
+        elif isinstance(node.value, core.NewRef):
+            self.candidates[node.slot] = node
+            self.variables.add(node)
+        self.visit(node.body, tail)
+
+    def let_rec(self, node: core.LetRec, tail: bool) -> None:
+        self.slots.update(zip(node.slots, node.functions, strict=True))
+        for function in node.functions:
+            self.function(function)
+        self.visit(node.body, tail)
+
+    def call(self, node: core.Call, tail: bool) -> None:
+        known = self.callee(node.function)
+        if known is not None:
+            (self.here.tail if tail else self.here.inner).add(known)
+        elif not self.is_builtin(node.function):
+            self.visit(node.function)
+            self.here.unknown_tail |= tail
+            self.here.unknown |= not tail
+        for arg in node.args:
+            self.visit(arg)
+
+    def callee(self, function: core.Expr) -> core.Lambda | None:
+        match function:
+            case core.Global(cell=cell):
+                return self.cells.get(cell)
+            case core.Local(slot=slot):
+                return self.slots.get(slot)
+        return None
+
+    def conditional(self, node: core.If, tail: bool) -> None:
+        self.visit(node.condition)
+        self.visit(node.then, tail)
+        self.visit(node.otherwise, tail)
+
+    def shortcut(self, node: core.And | core.Or, tail: bool) -> None:
+        self.visit(node.left)
+        self.visit(node.right, tail)
+
+    def seq(self, node: core.Seq, tail: bool) -> None:
+        self.visit(node.first)
+        self.visit(node.second, tail)
+
+    def match(self, node: core.Match, tail: bool) -> None:
+        self.visit(node.scrutinee)
+        for arm in node.arms:
+            self.visit(arm.body, tail)
+
+
+HANDLERS: dict[type, Callable[[_Walk, Any, bool], None]] = {
+    core.Local: _Walk.mention,
+    core.Global: _Walk.mention,
+    core.Lambda: _Walk.nested,
+    core.Deref: _Walk.deref,
+    core.SetRef: _Walk.set_ref,
+    core.Let: _Walk.let,
+    core.LetRec: _Walk.let_rec,
+    core.Call: _Walk.call,
+    core.If: _Walk.conditional,
+    core.And: _Walk.shortcut,
+    core.Or: _Walk.shortcut,
+    core.Seq: _Walk.seq,
+    core.Match: _Walk.match,
+}
+
+CHILDREN: dict[type, Callable[[Any], tuple[core.Expr, ...]]] = {
+    core.Constant: lambda node: (),
+    core.Negate: lambda node: (node.operand,),
+    core.Binary: lambda node: (node.left, node.right),
+    core.Concat: lambda node: (node.left, node.right),
+    core.Equal: lambda node: (node.left, node.right),
+    core.While: lambda node: (node.condition, node.body),
+    core.Record: lambda node: node.values,
+    core.Get: lambda node: (node.record,),
+    core.Update: lambda node: (node.record, *node.values),
+    core.Variant: lambda node: node.args,
+    core.Array: lambda node: node.items,
+    core.Index: lambda node: (node.array, node.index),
+    core.SetIndex: lambda node: (node.array, node.index, node.value),
+    core.NewRef: lambda node: (node.value,),
+}
+"""The parts of the expressions that ask nothing of the walk."""

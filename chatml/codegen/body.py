@@ -1,0 +1,272 @@
+"""From core to a Python syntax tree: functions and their parts.
+
+An expression of the language becomes a Python expression where Python has one, and statements before it where it has
+none (`let`, `match`, `while`); operands that are already evaluated then wait in temporaries, so that the order of
+evaluation stays. Every operation that can fail has a line number of its own, which leads from a Python traceback back
+to the place in the script: the generated code needs no handlers.
+
+Functions are Python functions, known ones are called directly, and a function's call of itself at its end is a turn of
+a `while` loop. A function that ends in another call which may come back is *bouncing*: its step returns a `Bounce` that
+says what to call next, and an entry around it carries that out without growing the stack.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import attrs
+
+from chatml import core
+from chatml.codegen.analyse import Facts
+from chatml.codegen.code import Builtin, Kind, Spot
+from chatml.codegen.python import Block, assign, call, compare, const, define, keep, name
+from chatml.codegen.ranges import Ranges
+
+Node = TypeVar("Node", ast.expr, ast.stmt)
+
+RETURN: Final = object()
+DROP: Final = object()
+Target = object
+"""Where a value goes: `RETURN`, `DROP`, or the name of a variable."""
+
+DEEPEST = 150
+
+
+class TooDeep(Exception):
+    """The script nests deeper than Python's own compiler should be asked to follow."""
+
+
+@attrs.frozen
+class Place:
+    """Where a variable lives: its Python name, and the function that it is known to hold.
+
+    `content` marks a ref that never came to be: the name holds what it would hold.
+    """
+
+    name: str
+    known: core.Lambda | None = None
+    content: bool = False
+
+
+@attrs.frozen
+class Tables:
+    """How each expression is lowered: to a value, or, where that differs, to statements that put it somewhere.
+
+    The latter return the expression that is left to be put there, so that long chains need no recursion.
+    """
+
+    expressions: Mapping[type, Callable[[Body, Any], ast.expr]]
+    statements: Mapping[type, Callable[[Body, Any, Target], core.Expr | None]]
+
+
+class Unit:
+    """A script in the making: what its functions share."""
+
+    def __init__(self, facts: Facts, builtins: Mapping[int, Builtin], bounded: bool, tables: Tables) -> None:
+        self.facts = facts
+        self.builtins = builtins
+        self.bounded = bounded
+        self.tables = tables
+        self.spots: list[Spot | None] = [None, None]
+        self.raw: set[int] = set()
+        self.values: set[int] = set()
+        self.defined: set[str] = set()
+        self.made = 0
+        self.depth = 0
+
+    def descend(self) -> None:
+        """Enter a part of an expression, or refuse to."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise TooDeep
+
+    def fresh(self, prefix: str = "t") -> str:
+        """A Python name that nothing else has."""
+        self.made += 1
+        return f"{prefix}{self.made}"
+
+    def line(self, spot: Spot) -> int:
+        """A line number of its own for a spot."""
+        self.spots.append(spot)
+        return len(self.spots) - 1
+
+
+def step_name(place: str) -> str:
+    """The step of a bouncing function, beside its entry."""
+    return f"{place}_step"
+
+
+class Body:
+    """One Python function in the making. Statements go to the end of `block`."""
+
+    def __init__(self, unit: Unit, function: core.Lambda | None, places: dict[int, Place]) -> None:
+        self.unit = unit
+        self.function = function
+        self.places = places
+        self.params: list[str] = []
+        self.block: Block = []
+        self.ranges = Ranges()
+        self.loops = 0
+        self.varying: set[str] = set()
+        """The names that may change although a binding never does: contents of refs, and what a loop binds anew."""
+
+    @property
+    def bouncing(self) -> bool:
+        return self.function in self.unit.facts.bouncing
+
+    @property
+    def looping(self) -> bool:
+        return self.function in self.unit.facts.looping
+
+    def emit(self, statement: ast.stmt) -> None:
+        self.block.append(statement)
+
+    def at(self, node: Node, spot: Spot) -> Node:
+        """Give a node the line of a spot."""
+        node.lineno = node.end_lineno = self.unit.line(spot)
+        node.col_offset = node.end_col_offset = 0
+        return node
+
+    def tick(self, spot: Spot) -> ast.stmt:
+        """Count a step."""
+        return ast.Expr(self.at(call("next", name("T")), spot))
+
+    def temporary(self, value: ast.expr) -> ast.Name:
+        """Keep a value in a new variable."""
+        variable = self.unit.fresh()
+        self.emit(assign(variable, value))
+        return name(variable)
+
+    def all_temporary(self, values: Sequence[ast.expr]) -> list[ast.expr]:
+        """Keep several values, in this order."""
+        return [self.temporary(value) for value in values]
+
+    def stable(self, value: ast.expr) -> bool:
+        """Whether evaluating this later gives the same value."""
+        if isinstance(value, ast.Name):
+            return value.id not in self.varying
+        return isinstance(value, ast.Constant)
+
+    def variable(self, slot: int) -> str:
+        """A new Python variable for a slot."""
+        variable = self.unit.fresh("v")
+        self.places[slot] = Place(variable)
+        return variable
+
+    def apart(self, lower: Callable[[], None], ranges: Ranges | None = None) -> Block:
+        """What `lower` emits, as a block of its own; `ranges` holds inside it."""
+        self.unit.descend()
+        block, self.block = self.block, []
+        outer = self.ranges
+        self.ranges = outer if ranges is None else ranges
+        lower()
+        block, self.block = self.block, block
+        self.ranges = outer
+        self.unit.depth -= 1
+        return block
+
+    # Functions
+
+    def functions(self, group: Sequence[tuple[str, core.Lambda]], *, local: bool) -> None:
+        """Define functions under Python names that are already in place.
+
+        In a loop their variables would change under them: they are made by a function of their own, which gets the
+        values that they capture.
+        """
+        captured = sorted({place.name for _, function in group for place in self.captured(function)})
+        captured = [variable for variable in captured if variable not in {made for made, _ in group}]
+        if not (local and captured and (self.loops or self.looping)):
+            for variable, function in group:
+                self.block += self.definition(variable, function)
+            return
+        made = [variable for variable, _ in group]
+        made += [step_name(variable) for variable, function in group if function in self.unit.facts.bouncing]
+        inside = [statement for variable, function in group for statement in self.definition(variable, function)]
+        inside.append(ast.Return(ast.Tuple([name(variable) for variable in made], ast.Load())))
+        factory = self.unit.fresh("make")
+        self.emit(define(factory, captured, inside, 1))
+        targets = ast.Tuple([ast.Name(variable, ast.Store()) for variable in made], ast.Store())
+        self.emit(ast.Assign([targets], call(factory, *[name(variable) for variable in captured])))
+
+    def captured(self, function: core.Lambda) -> list[Place]:
+        """The variables that a function captures, the steps of bouncing functions included."""
+        places = [self.places[outer] for outer, _ in function.captures]
+        bouncing = self.unit.facts.bouncing
+        return places + [Place(step_name(place.name)) for place in places if place.known in bouncing]
+
+    def definition(self, variable: str, function: core.Lambda) -> Block:
+        """The Python function for a function of the script; for a bouncing one its step and its entry."""
+        unit = self.unit
+        inner = Body(unit, function, {slot: self.places[outer] for outer, slot in function.captures})
+        inner.params = [inner.variable(slot) for slot in range(function.arity)]
+        inner.into(function.body, RETURN)
+        block = inner.block
+        if inner.looping:
+            block = [ast.While(const(True), block, [])]
+        spot = Spot(Kind.FUNCTION, function.span, function.name)
+        if unit.bounded:
+            block = [inner.tick(spot), *block]
+        line = unit.line(spot)
+        if not inner.bouncing:
+            return [define(variable, inner.params, block, line)]
+        step = step_name(variable)
+        result = keep(unit.fresh(), call(step, *[name(param) for param in inner.params]))
+        bounced = compare(call("type", result), ast.Is(), name("Bounce"))
+        entry = ast.Return(ast.IfExp(bounced, call("finish", name(result.target.id)), name(result.target.id)))
+        own = ast.Assign([ast.Attribute(name(variable), "step", ast.Store())], name(step))
+        return [define(step, inner.params, block, line), define(variable, inner.params, [entry], line), own]
+
+    # Values
+
+    def value(self, node: core.Expr) -> ast.expr:
+        """A Python expression for the value; what it needs beforehand is emitted."""
+        self.unit.descend()
+        value = self.unit.tables.expressions[type(node)](self, node)
+        self.unit.depth -= 1
+        return value
+
+    def operands(self, nodes: Sequence[core.Expr]) -> list[ast.expr]:
+        """Several values, evaluated in this order: when one needs statements, those before it wait in temporaries."""
+        return self.in_order([partial(self.value, node) for node in nodes])
+
+    def in_order(self, lower: Sequence[Callable[[], ast.expr]]) -> list[ast.expr]:
+        values: list[ast.expr] = []
+        for lower_one in lower:
+            mark = len(self.block)
+            value = lower_one()
+            if len(self.block) > mark:
+                for position, earlier in enumerate(values):
+                    if not self.stable(earlier):
+                        variable = self.unit.fresh()
+                        self.block.insert(mark, assign(variable, earlier))
+                        mark += 1
+                        values[position] = name(variable)
+            values.append(value)
+        return values
+
+    def into(self, node: core.Expr, target: Target) -> None:
+        """Evaluate an expression and put its value where it belongs: return it, drop it, or assign it."""
+        rest: core.Expr | None = node
+        while rest is not None:
+            lower = self.unit.tables.statements.get(type(rest))
+            if lower is None:
+                self.put(self.value(rest), target)
+                return
+            rest = lower(self, rest, target)
+
+    def put(self, value: ast.expr, target: Target) -> None:
+        if target is RETURN:
+            self.emit(ast.Return(value))
+        elif isinstance(target, str):
+            self.emit(assign(target, value))
+        elif not isinstance(value, ast.Name | ast.Constant):
+            self.emit(ast.Expr(value))
+
+    def through_variable(self, node: core.Expr) -> ast.expr:
+        """The value of an expression that Python only has as a statement."""
+        variable = self.unit.fresh()
+        self.into(node, variable)
+        return name(variable)

@@ -1,0 +1,26 @@
+"""Last calls that take no room on the stack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chatml.callers import caller
+from chatml.values import Value
+
+
+class Bounce:
+    """The last call of a bouncing function: what to call, and with what."""
+
+    __slots__ = ("args", "function")
+
+    def __init__(self, function: Any, args: tuple[Value, ...]) -> None:
+        self.function = function
+        self.args = args
+
+
+def finish(result: Any) -> Value:
+    """Carry out last calls until there is a value."""
+    while type(result) is Bounce:
+        function, args = result.function, result.args
+        result = caller(len(args))(getattr(function, "step", function), args)
+    return result

@@ -1,0 +1,154 @@
+"""The compiling engine: links generated code to an instance, and runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import Any
+
+from chatml.arithmetic import divide, remainder
+from chatml.callers import caller, gatherer
+from chatml.codegen.bounce import Bounce, finish
+from chatml.codegen.code import Code, cell_name, raw_name
+from chatml.codegen.failures import translate
+from chatml.engine import Engine
+from chatml.equality import equal
+from chatml.errors import RuntimeFailure
+from chatml.faults import TOO_LARGE, builtin_failed, host_failed, no_match, not_a_function, wrong_arity
+from chatml.limits import Budget, Limits
+from chatml.stack import deep
+from chatml.values import BuiltinFailure, BuiltinFunction, Module, Ref, Value, wrap
+
+
+class Compiled(Engine):
+    """Runs generated code. The namespace of the code holds nothing of the host but what `link` puts there."""
+
+    def __init__(
+        self, code: Code, builtins: Mapping[int, Value], sink: Callable[[str], object], limits: Limits
+    ) -> None:
+        self.code = code
+        self.namespace: dict[str, Any] = {}
+        super().__init__(sink, limits)
+        self.namespace |= link(self, code, builtins)
+        exec(code.code, self.namespace)
+
+    @property
+    def budget(self) -> Budget:
+        return self._budget
+
+    @budget.setter
+    def budget(self, budget: Budget) -> None:
+        """The code finds the steps that are left, and the bound on sizes, in its namespace."""
+        self._budget = budget
+        self.namespace["T"] = budget.steps
+        self.namespace["X"] = budget.text
+
+    def run(self) -> None:
+        self.guard(self.namespace["main"])
+
+    def read(self, cell: int) -> Value:
+        return self.namespace[cell_name(cell)]
+
+    def apply(self, function: Value, args: list[Value]) -> Value:
+        check_call(function, len(args))
+        return self.guard(lambda: caller(len(args))(function, args))
+
+    def guard(self, action: Callable[[], Value]) -> Value:
+        """Carry out an action; what the generated code raises becomes a failure of the script."""
+        try:
+            if not self.code.recursive:
+                return action()
+            with deep(self.budget.depth):
+                return action()
+        except Exception as error:
+            failure = translate(error, self.code, self.namespace, self.budget)
+        raise failure
+
+    def call(self, function: Value, args: list[Value]) -> Value:
+        check_call(function, len(args))
+        return caller(len(args))(function, args)
+
+
+def check_call(function: Value, count: int) -> None:
+    """Refuse what cannot be called, or not with so many arguments."""
+    if not isinstance(function, FunctionType):
+        raise not_a_function(function, None)
+    if function.__code__.co_argcount != count:
+        raise wrong_arity(function.__code__.co_argcount, count, None)
+
+
+def link(engine: Compiled, code: Code, builtins: Mapping[int, Value]) -> dict[str, Any]:
+    """Everything that generated code names, and nothing else: it has no builtins of Python."""
+
+    def set_index(items: list[Value], position: int, value: Value) -> None:
+        items[position] if position >= 0 else items[None]  # type: ignore[call-overload]
+        engine.touch(items)
+        items[position] = value
+
+    def set_ref(ref: Ref, value: Value) -> None:
+        engine.touch(ref)
+        ref.content = value
+
+    def too_long() -> None:
+        raise engine.budget.exceeded("text")
+
+    def refuse_match() -> None:
+        raise no_match(None)
+
+    namespace = NAMES | {
+        "M": engine,
+        "set_index": set_index,
+        "set_ref": set_ref,
+        "too_long": too_long,
+        "no_match": refuse_match,
+    }
+    for cell in code.raw:
+        namespace[raw_name(cell)] = builtins[cell].function
+    for cell in code.values:
+        namespace[cell_name(cell)] = as_value(engine, builtins[cell])
+    return namespace
+
+
+NAMES: dict[str, Any] = {
+    "__builtins__": {},
+    "len": len,
+    "next": next,
+    "type": type,
+    "wrap": wrap,
+    "divide": divide,
+    "remainder": remainder,
+    "equal": equal,
+    "absent": object(),
+    "Ref": Ref,
+    "Module": Module,
+    "Bounce": Bounce,
+    "finish": finish,
+}
+
+
+def as_value(engine: Compiled, builtin: Value) -> Value:
+    """A builtin as the code passes it on: a Python function that fails as the script expects it."""
+    if isinstance(builtin, Module):
+        return Module(builtin.name, {label: as_value(engine, value) for label, value in builtin.exports.items()})
+    return as_function(engine, builtin)
+
+
+def as_function(engine: Compiled, builtin: BuiltinFunction) -> Value:
+    arity = builtin.arity
+    apply = caller(arity + builtin.uses_machine)
+
+    def run(args: tuple[Value, ...]) -> Value:
+        try:
+            return apply(builtin.function, (engine, *args) if builtin.uses_machine else args)
+        except BuiltinFailure as failure:
+            raise builtin_failed(builtin.name, failure.message, None) from None
+        except (RuntimeFailure, RecursionError, StopIteration):
+            raise
+        except (MemoryError, OverflowError):
+            raise builtin_failed(builtin.name, TOO_LARGE, None) from None
+        except Exception as error:
+            raise host_failed(builtin.name, error, None) from error
+
+    function = gatherer(arity)(run)
+    function.builtin = builtin.name  # type: ignore[attr-defined]
+    return function

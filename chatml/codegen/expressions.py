@@ -1,0 +1,370 @@
+"""From core to a Python syntax tree: expressions as values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from chatml import core
+from chatml.codegen.body import DROP, Body, Place
+from chatml.codegen.code import Kind, Spot, cell_name, raw_name
+from chatml.codegen.python import assign, attribute, call, compare, const, item, keep, name
+from chatml.codegen.ranges import RING
+from chatml.values import INT_MAX, INT_MIN
+
+OPERATORS: dict[str, type[ast.operator]] = {
+    "+": ast.Add,
+    "-": ast.Sub,
+    "*": ast.Mult,
+    "+.": ast.Add,
+    "-.": ast.Sub,
+    "*.": ast.Mult,
+    "/.": ast.Div,
+}
+COMPARISONS: dict[str, type[ast.cmpop]] = {
+    "<": ast.Lt,
+    "<=": ast.LtE,
+    ">": ast.Gt,
+    ">=": ast.GtE,
+    "<.": ast.Lt,
+    "<=.": ast.LtE,
+    ">.": ast.Gt,
+    ">=.": ast.GtE,
+}
+INTEGER_DIVISION = {"/": "divide", "%": "remainder"}
+
+
+def constant(body: Body, node: core.Constant) -> ast.expr:
+    return const(node.value)
+
+
+def local(body: Body, node: core.Local) -> ast.expr:
+    return name(body.places[node.slot].name)
+
+
+def global_(body: Body, node: core.Global) -> ast.expr:
+    if node.cell in body.unit.builtins:
+        body.unit.values.add(node.cell)
+    return name(cell_name(node.cell))
+
+
+def negate(body: Body, node: core.Negate) -> ast.expr:
+    operand = ast.UnaryOp(ast.USub(), body.value(node.operand))
+    spot = Spot(Kind.ARITHMETIC, node.span)
+    if node.op == "-.":
+        return body.at(operand, spot)
+    low, _ = body.ranges.of(node.operand)
+    return body.at(operand, spot) if low > INT_MIN else body.at(call("wrap", operand), spot)
+
+
+def binary(body: Body, node: core.Binary) -> ast.expr:
+    spot = Spot(Kind.ARITHMETIC, node.span)
+    if node.op in RING:
+        return wrapped(body, node, body.at(ring(body, node), spot))
+    left, right = body.operands((node.left, node.right))
+    if node.op in COMPARISONS:
+        return body.at(compare(left, COMPARISONS[node.op](), right), spot)
+    if node.op in INTEGER_DIVISION:
+        return body.at(division(body, node, left, right), spot)
+    return body.at(ast.BinOp(left, OPERATORS[node.op](), right), spot)
+
+
+def ring(body: Body, node: core.Expr) -> ast.expr:
+    """The value of `+`, `-`, `*` and of the same among its operands, none of them wrapped: one wrap is enough."""
+    if not isinstance(node, core.Binary) or node.op not in RING:
+        return body.value(node)
+    left, right = body.in_order((partial(ring, body, node.left), partial(ring, body, node.right)))
+    return body.at(ast.BinOp(left, OPERATORS[node.op](), right), Spot(Kind.ARITHMETIC, node.span))
+
+
+def wrapped(body: Body, node: core.Binary, value: ast.expr) -> ast.expr:
+    """A result brought into the range of an int, with only the checks that its operands make necessary."""
+    low, high = body.ranges.unwrapped(node)
+    if low >= INT_MIN and high <= INT_MAX:
+        return value
+    result = keep(body.unit.fresh(), value)
+    again = name(result.target.id)
+    if low >= INT_MIN:
+        fits = compare(result, ast.LtE(), const(INT_MAX))
+    elif high <= INT_MAX:
+        fits = compare(result, ast.GtE(), const(INT_MIN))
+    else:
+        fits = ast.Compare(const(INT_MIN), [ast.LtE(), ast.LtE()], [result, const(INT_MAX)])
+    return ast.IfExp(fits, again, call("wrap", again))
+
+
+def division(body: Body, node: core.Binary, left: ast.expr, right: ast.expr) -> ast.expr:
+    """Python rounds down where the language truncates: alike when neither operand is negative."""
+    (low, _), (divisor, _) = body.ranges.of(node.left), body.ranges.of(node.right)
+    exact = ast.FloorDiv() if node.op == "/" else ast.Mod()
+    if low >= 0 and divisor >= 0:
+        return ast.BinOp(left, exact, right)
+    careful = INTEGER_DIVISION[node.op]
+    if divisor > 0 and isinstance(right, ast.Constant) and isinstance(left, ast.Name):
+        positive = compare(left, ast.GtE(), const(0))
+        return ast.IfExp(positive, ast.BinOp(left, exact, right), call(careful, left, right))
+    return call(careful, left, right)
+
+
+def concat(body: Body, node: core.Concat) -> ast.expr:
+    left, right = body.operands((node.left, node.right))
+    spot = Spot(Kind.CONCAT, node.span)
+    joined = body.at(ast.BinOp(left, ast.Add(), right), spot)
+    if not body.unit.bounded:
+        return joined
+    result = keep(body.unit.fresh(), joined)
+    fits = compare(body.at(call("len", result), spot), ast.LtE(), name("X"))
+    return ast.IfExp(fits, name(result.target.id), body.at(call("too_long"), spot))
+
+
+def equal(body: Body, node: core.Equal) -> ast.expr:
+    left, right = body.operands((node.left, node.right))
+    shallow = node.scalar or any(isinstance(side, core.Constant) for side in (node.left, node.right))
+    if shallow:
+        return compare(left, ast.NotEq() if node.negated else ast.Eq(), right)
+    same = body.at(call("equal", left, right), Spot(Kind.EQUALITY, node.span))
+    return ast.UnaryOp(ast.Not(), same) if node.negated else same
+
+
+def shortcut(body: Body, node: core.And | core.Or) -> ast.expr:
+    left = body.value(node.left)
+    right: list[ast.expr] = []
+    is_and = isinstance(node, core.And)
+    block = body.apart(partial(collect, body, node.right, right), body.ranges.given(node.left, is_and))
+    if not block:
+        return ast.BoolOp(ast.And() if is_and else ast.Or(), [left, *right])
+    result = body.temporary(left)
+    test = result if is_and else ast.UnaryOp(ast.Not(), result)
+    body.emit(ast.If(test, [*block, assign(result.id, right[0])], []))
+    return result
+
+
+def collect(body: Body, node: core.Expr, values: list[ast.expr]) -> None:
+    values.append(body.value(node))
+
+
+def conditional(body: Body, node: core.If) -> ast.expr:
+    test = body.value(node.condition)
+    values: list[ast.expr] = []
+    branches = [
+        body.apart(partial(collect, body, branch, values), body.ranges.given(node.condition, truth))
+        for branch, truth in ((node.then, True), (node.otherwise, False))
+    ]
+    if not any(branches):
+        return ast.IfExp(test, *values)
+    result = body.unit.fresh()
+    then, otherwise = [[*block, assign(result, value)] for block, value in zip(branches, values, strict=True)]
+    body.emit(ast.If(test, then, otherwise))
+    return name(result)
+
+
+def function(body: Body, node: core.Lambda) -> ast.expr:
+    variable = body.unit.fresh("f")
+    body.functions([(variable, node)], local=True)
+    return name(variable)
+
+
+def apply(body: Body, node: core.Call) -> ast.expr:
+    unit = body.unit
+    if isinstance(node.function, core.Global) and node.function.cell in unit.builtins:
+        return apply_builtin(body, node, node.function.cell)
+    callee, *args = body.operands((node.function, *node.args))
+    return body.at(call(callee, *args), Spot(Kind.CALL, node.span))
+
+
+def apply_builtin(body: Body, node: core.Call, cell: int) -> ast.expr:
+    builtin = body.unit.builtins[cell]
+    args = body.operands(node.args)
+    spot = Spot(Kind.CALL, node.span, builtin.name, builtin=True)
+    if builtin.inline is not None:
+        return body.at(builtin.inline(*args), spot)
+    body.unit.raw.add(cell)
+    machine = [name("M")] if builtin.uses_machine else []
+    return body.at(call(raw_name(cell), *machine, *args), spot)
+
+
+def record(body: Body, node: core.Record) -> ast.expr:
+    return ast.Dict([const(label) for label in node.labels], body.operands(node.values))
+
+
+def get(body: Body, node: core.Get) -> ast.expr:
+    return body.at(item(body.value(node.record), const(node.label)), Spot(Kind.GET, node.span, node.label))
+
+
+def update(body: Body, node: core.Update) -> ast.expr:
+    base, *values = body.operands((node.record, *node.values))
+    if not all(body.stable(value) for value in values):
+        base, *values = body.all_temporary((base, *values))
+    base = base if isinstance(base, ast.Name) else body.temporary(base)
+    copy = body.at(call(attribute(base, "copy")), Spot(Kind.UPDATE, node.span, operands=(base,)))
+    result = body.temporary(copy)
+    for label, value in zip(node.labels, values, strict=True):
+        body.emit(ast.Assign([ast.Subscript(result, const(label), ast.Store())], value))
+    return result
+
+
+def variant(body: Body, node: core.Variant) -> ast.expr:
+    return ast.Tuple([const(node.tag), *body.operands(node.args)], ast.Load())
+
+
+def array(body: Body, node: core.Array) -> ast.expr:
+    return ast.List(body.operands(node.items), ast.Load())
+
+
+def index(body: Body, node: core.Index) -> ast.expr:
+    items, position = body.operands((node.array, node.index))
+    low, _ = body.ranges.of(node.index)
+    items, items_again = twice(body, items)
+    position, again = twice(body, position)
+    checked = position if low >= 0 else ast.IfExp(compare(position, ast.GtE(), const(0)), again, const(None))
+    return body.at(item(items, checked), Spot(Kind.ACCESS, node.span, operands=(items_again, again)))
+
+
+def twice(body: Body, value: ast.expr) -> tuple[ast.expr, ast.expr]:
+    """A value to be used, and a way to use it once more."""
+    if isinstance(value, ast.Name | ast.Constant):
+        return value, value
+    variable = body.unit.fresh()
+    return keep(variable, value), name(variable)
+
+
+def set_index(body: Body, node: core.SetIndex) -> ast.expr:
+    items, position, value = body.operands((node.array, node.index, node.value))
+    spot = Spot(Kind.ACCESS, node.span, operands=(items, position))
+    if body.unit.bounded:
+        body.emit(ast.Expr(body.at(call("set_index", items, position, value), spot)))
+        return const(None)
+    if not all(isinstance(part, ast.Name | ast.Constant) for part in (items, position)):
+        items, position, value = body.all_temporary((items, position, value))
+        spot = Spot(Kind.ACCESS, node.span, operands=(items, position))
+    low, _ = body.ranges.of(node.index)
+    checked = position if low >= 0 else ast.IfExp(compare(position, ast.GtE(), const(0)), position, const(None))
+    body.emit(body.at(ast.Assign([ast.Subscript(items, checked, ast.Store())], value), spot))
+    return const(None)
+
+
+def new_ref(body: Body, node: core.NewRef) -> ast.expr:
+    return call("Ref", body.value(node.value))
+
+
+def deref(body: Body, node: core.Deref) -> ast.expr:
+    place = content(body, node.ref)
+    if place is not None:
+        return name(place.name)
+    return body.at(attribute(body.value(node.ref), "content"), Spot(Kind.REF, node.span))
+
+
+def set_ref(body: Body, node: core.SetRef) -> ast.expr:
+    place = content(body, node.ref)
+    if place is not None:
+        body.into(node.value, place.name)
+        return const(None)
+    ref, value = body.operands((node.ref, node.value))
+    spot = Spot(Kind.REF, node.span)
+    if body.unit.bounded:
+        body.emit(ast.Expr(body.at(call("set_ref", ref, value), spot)))
+        return const(None)
+    if not body.stable(ref) and not body.stable(value):
+        ref = body.temporary(ref)
+    body.emit(body.at(ast.Assign([ast.Attribute(ref, "content", ast.Store())], value), spot))
+    return const(None)
+
+
+def content(body: Body, node: core.Expr) -> Place | None:
+    """The place of a ref that is a mere variable."""
+    if isinstance(node, core.Local):
+        place = body.places[node.slot]
+        if place.content:
+            return place
+    return None
+
+
+def loop(body: Body, node: core.While) -> ast.expr:
+    body.loops += 1
+    tests: list[ast.expr] = []
+    before = body.apart(partial(collect, body, node.condition, tests))
+    inside = body.apart(partial(body.into, node.body, DROP))
+    body.loops -= 1
+    if body.unit.bounded:
+        inside.insert(0, body.tick(Spot(Kind.LOOP, node.span)))
+    test = tests[0]
+    if before:
+        stop = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
+        test, inside = const(True), [*before, stop, *inside]
+    body.emit(ast.While(test, inside or [ast.Pass()], []))
+    return const(None)
+
+
+def let(body: Body, node: core.Let) -> ast.expr:
+    bind(body, node)
+    return body.value(node.body)
+
+
+def bind(body: Body, node: core.Let) -> None:
+    """Bind the variable of a `let`."""
+    if isinstance(node.value, core.Lambda):
+        place = Place(body.unit.fresh("f"), node.value)
+        body.functions([(place.name, node.value)], local=True)
+        body.places[node.slot] = place
+    elif node in body.unit.facts.variables and isinstance(node.value, core.NewRef):
+        place = Place(body.unit.fresh("r"), content=True)
+        body.into(node.value.value, place.name)
+        body.varying.add(place.name)
+        body.places[node.slot] = place
+    else:
+        variable = body.unit.fresh("v")
+        body.into(node.value, variable)
+        body.places[node.slot] = Place(variable)
+        body.ranges.slots[node.slot] = body.ranges.of(node.value)
+
+
+def let_rec(body: Body, node: core.LetRec) -> ast.expr:
+    bind_group(body, node)
+    return body.value(node.body)
+
+
+def bind_group(body: Body, node: core.LetRec) -> None:
+    """Bind the functions of a `let rec`."""
+    group = []
+    for slot, function in zip(node.slots, node.functions, strict=True):
+        place = body.places[slot] = Place(body.unit.fresh("f"), function)
+        group.append((place.name, function))
+    body.functions(group, local=True)
+
+
+def seq(body: Body, node: core.Seq) -> ast.expr:
+    body.into(node.first, DROP)
+    return body.value(node.second)
+
+
+EXPRESSIONS: dict[type, Callable[[Body, Any], ast.expr]] = {
+    core.Constant: constant,
+    core.Local: local,
+    core.Global: global_,
+    core.Negate: negate,
+    core.Binary: binary,
+    core.Concat: concat,
+    core.Equal: equal,
+    core.And: shortcut,
+    core.Or: shortcut,
+    core.Lambda: function,
+    core.Call: apply,
+    core.If: conditional,
+    core.While: loop,
+    core.Let: let,
+    core.LetRec: let_rec,
+    core.Match: Body.through_variable,
+    core.Record: record,
+    core.Get: get,
+    core.Update: update,
+    core.Variant: variant,
+    core.Array: array,
+    core.Index: index,
+    core.SetIndex: set_index,
+    core.NewRef: new_ref,
+    core.Deref: deref,
+    core.SetRef: set_ref,
+    core.Seq: seq,
+}

@@ -1,0 +1,66 @@
+"""From core to Python code: scripts and their statements.
+
+Script text never becomes Python text: the tree is built node by node, and every name in it is made here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from chatml import core
+from chatml.codegen.analyse import analyse
+from chatml.codegen.body import DROP, Body, Tables, Unit, step_name
+from chatml.codegen.code import FILENAME, Builtin, Code, cell_name
+from chatml.codegen.expressions import EXPRESSIONS
+from chatml.codegen.python import assign, attribute, call, const, define, name
+from chatml.codegen.statements import STATEMENTS
+
+MAIN = "main"
+
+
+def generate(script: core.Script, builtins: Mapping[int, Builtin], *, bounded: bool) -> Code:
+    """The code of a script. `bounded` code counts steps, checks sizes and announces writes."""
+    facts = analyse(script, lambda node: isinstance(node, core.Global) and node.cell in builtins)
+    unit = Unit(facts, builtins, bounded, Tables(EXPRESSIONS, STATEMENTS))
+    body = Body(unit, None, {})
+    Statements(body).lower(script.statements)
+    cells = ast.Global(sorted(unit.defined)) if unit.defined else ast.Pass()
+    module = ast.Module([define(MAIN, (), [cells, *body.block], 1)], [])
+    code = compile(ast.fix_missing_locations(module), FILENAME, "exec", dont_inherit=True)
+    return Code(code, tuple(unit.spots), frozenset(unit.raw), frozenset(unit.values), facts.recursive)
+
+
+class Statements:
+    """The top level of a script, or of a module."""
+
+    def __init__(self, body: Body) -> None:
+        self.body = body
+
+    def lower(self, statements: tuple[core.Statement, ...]) -> None:
+        body = self.body
+        for statement in statements:
+            match statement:
+                case core.Define(cell=cell, value=core.Lambda() as function):
+                    body.functions([(self.define(cell, function), function)], local=False)
+                case core.Define(cell=cell, value=value):
+                    body.into(value, self.define(cell))
+                case core.DefineRec(cells=cells, functions=functions):
+                    places = [self.define(cell, function) for cell, function in zip(cells, functions, strict=True)]
+                    body.functions(list(zip(places, functions, strict=True)), local=False)
+                case core.DefineModule(cell=cell, name=label, items=items, exports=exports):
+                    module = self.define(cell)
+                    body.emit(assign(module, call("Module", const(label))))
+                    self.lower(items)
+                    filled = ast.Dict([const(key) for key, _ in exports], [name(cell_name(c)) for _, c in exports])
+                    body.emit(ast.Expr(call(attribute(attribute(name(module), "exports"), "update"), filled)))
+                case core.Evaluate(value=value):
+                    body.into(value, DROP)
+
+    def define(self, cell: int, function: core.Lambda | None = None) -> str:
+        """The global variable of a cell that the script defines."""
+        variable = cell_name(cell)
+        self.body.unit.defined.add(variable)
+        if function in self.body.unit.facts.bouncing:
+            self.body.unit.defined.add(step_name(variable))
+        return variable

@@ -1,0 +1,96 @@
+"""From core to a Python syntax tree: `match`."""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+
+import attrs
+
+from chatml import core
+from chatml.codegen.body import RETURN, Body, Place, Target
+from chatml.codegen.code import Kind, Spot
+from chatml.codegen.python import Block, assign, both, call, compare, const, item, keep, name
+
+
+@attrs.frozen
+class Test:
+    """A pattern as Python: conditions to try in order, and then the values of its variables."""
+
+    conditions: list[ast.expr] = attrs.field(factory=list)
+    bindings: list[tuple[str, ast.expr]] = attrs.field(factory=list)
+
+
+def lower_match(body: Body, node: core.Match, target: Target) -> None:
+    subject = body.value(node.scrutinee)
+    if not body.stable(subject):
+        subject = body.temporary(subject)
+    tags = sum(isinstance(arm.pattern, core.Tagged) for arm in node.arms)
+    tag = body.temporary(item(subject, const(0))) if tags > 1 else None
+    if tag is not None:
+        body.at(body.block[-1], Spot(Kind.MATCH, node.span))
+    arms: list[tuple[ast.expr | None, Block]] = []
+    for arm in node.arms:
+        test = Test()
+        place_pattern(body, test, arm.pattern, subject, tag)
+        block: Block = [assign(variable, value) for variable, value in test.bindings]
+        block += body.apart(partial(body.into, arm.body, target), body.ranges.copy())
+        arms.append((both(test.conditions) if test.conditions else None, block))
+        if not test.conditions:
+            break
+    missing: Block = []
+    if arms[-1][0] is not None:
+        missing = [ast.Expr(body.at(call("no_match"), Spot(Kind.MATCH, node.span)))]
+    if target is RETURN:
+        for condition, block in arms:
+            if condition is None:
+                body.block += block
+            else:
+                body.emit(ast.If(condition, block, []))
+        body.block += missing
+        return
+    rest = missing
+    for condition, block in reversed(arms):
+        rest = block if condition is None else [ast.If(condition, block or [ast.Pass()], rest)]
+    body.block += rest
+
+
+def place_pattern(
+    body: Body, test: Test, pattern: core.Pattern, subject: ast.expr, tag: ast.expr | None = None
+) -> None:
+    """Add a pattern on a subject to a test. `tag` holds the subject's tag if it is at hand."""
+    match pattern:
+        case core.Anything():
+            return
+        case core.Bind(slot=slot):
+            if isinstance(subject, ast.Name) and body.stable(subject):
+                body.places[slot] = Place(subject.id)
+            else:
+                test.bindings.append((body.variable(slot), subject))
+        case core.Exactly(value=value):
+            same = ast.Is() if value is None or isinstance(value, bool) else ast.Eq()
+            test.conditions.append(compare(subject, same, const(value)))
+        case core.Tagged(tag=label, args=()) if tag is None:
+            test.conditions.append(compare(subject, ast.Eq(), const((label,))))
+        case core.Tagged(tag=label, args=args):
+            subject = held(body, test, subject)
+            test.conditions.append(compare(tag or item(subject, const(0)), ast.Eq(), const(label)))
+            test.conditions.append(compare(call("len", subject), ast.Eq(), const(len(args) + 1)))
+            for position, arg in enumerate(args, 1):
+                place_pattern(body, test, arg, item(subject, const(position)))
+        case core.Fields(labels=labels, patterns=patterns, open=is_open):
+            subject = held(body, test, subject)
+            if not is_open:
+                test.conditions.append(compare(call("len", subject), ast.Eq(), const(len(labels))))
+            for label, field in zip(labels, patterns, strict=True):
+                test.conditions.append(compare(const(label), ast.In(), subject))
+                place_pattern(body, test, field, item(subject, const(label)))
+
+
+def held(body: Body, test: Test, subject: ast.expr) -> ast.expr:
+    """The subject as a name; a part of a value is kept in a variable by the first condition on it."""
+    if isinstance(subject, ast.Name | ast.Constant):
+        return subject
+    variable = body.unit.fresh()
+    test.conditions.append(compare(keep(variable, subject), ast.IsNot(), name("absent")))
+    return name(variable)

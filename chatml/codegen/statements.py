@@ -1,0 +1,114 @@
+"""From core to a Python syntax tree: expressions as statements, where their value is returned, dropped or assigned.
+
+Each function returns the expression that is left to go to the same place, or None.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from chatml import core
+from chatml.codegen.body import DROP, RETURN, Body, Target, step_name
+from chatml.codegen.code import Kind, Spot
+from chatml.codegen.expressions import apply, bind, bind_group, shortcut
+from chatml.codegen.matches import lower_match
+from chatml.codegen.python import assign_all, call, const, name
+
+
+def let_into(body: Body, node: core.Let, target: Target) -> core.Expr:
+    bind(body, node)
+    return node.body
+
+
+def let_rec_into(body: Body, node: core.LetRec, target: Target) -> core.Expr:
+    bind_group(body, node)
+    return node.body
+
+
+def seq_into(body: Body, node: core.Seq, target: Target) -> core.Expr:
+    body.into(node.first, DROP)
+    return node.second
+
+
+def conditional_into(body: Body, node: core.If, target: Target) -> core.Expr | None:
+    test = body.value(node.condition)
+    then = body.apart(partial(body.into, node.then, target), body.ranges.given(node.condition, True))
+    if target is RETURN:
+        body.emit(ast.If(test, then, []))
+        body.ranges = body.ranges.given(node.condition, False)
+        return node.otherwise
+    otherwise = body.apart(partial(body.into, node.otherwise, target), body.ranges.given(node.condition, False))
+    if then or otherwise:
+        body.emit(ast.If(test, then or [ast.Pass()], otherwise))
+    else:
+        body.put(test, DROP)
+    return None
+
+
+def shortcut_into(body: Body, node: core.And | core.Or, target: Target) -> core.Expr | None:
+    if target is not RETURN:
+        body.put(shortcut(body, node), target)
+        return None
+    is_and = isinstance(node, core.And)
+    test = body.value(node.left)
+    stop: ast.expr = ast.UnaryOp(ast.Not(), test) if is_and else test
+    body.emit(ast.If(stop, [ast.Return(const(not is_and))], []))
+    body.ranges = body.ranges.given(node.left, is_and)
+    return node.right
+
+
+def apply_into(body: Body, node: core.Call, target: Target) -> None:
+    """A call; at the end of a function one that may come back is left to whoever called."""
+    callee = known(body, node.function)
+    bouncing = body.unit.facts.bouncing
+    is_builtin = isinstance(node.function, core.Global) and node.function.cell in body.unit.builtins
+    if target is not RETURN or body.function is None or is_builtin:
+        body.put(apply(body, node), target)
+    elif callee is body.function:
+        start_again(body, node)
+    elif callee is None or callee in bouncing:
+        function, *args = body.operands((node.function, *node.args))
+        if callee is not None and isinstance(function, ast.Name):
+            function = name(step_name(function.id))
+        body.emit(ast.Return(call("Bounce", function, ast.Tuple(args, ast.Load()))))
+    else:
+        body.put(apply(body, node), target)
+
+
+def known(body: Body, function: core.Expr) -> core.Lambda | None:
+    """The function that an expression is known to name."""
+    if isinstance(function, core.Global):
+        return body.unit.facts.cells.get(function.cell)
+    if isinstance(function, core.Local):
+        return body.places[function.slot].known
+    return None
+
+
+def start_again(body: Body, node: core.Call) -> None:
+    """A function's call of itself at its end: new values for its parameters, and another turn."""
+    args = body.operands(node.args)
+    changed = [
+        (param, arg)
+        for param, arg in zip(body.params, args, strict=True)
+        if not (isinstance(arg, ast.Name) and arg.id == param)
+    ]
+    if changed:
+        body.emit(assign_all(*zip(*changed, strict=True)))
+    if body.unit.bounded:
+        body.emit(body.tick(Spot(Kind.LOOP, node.span)))
+    body.emit(ast.Continue())
+
+
+STATEMENTS: dict[type, Callable[[Body, Any, Target], core.Expr | None]] = {
+    core.Let: let_into,
+    core.LetRec: let_rec_into,
+    core.Seq: seq_into,
+    core.If: conditional_into,
+    core.And: shortcut_into,
+    core.Or: shortcut_into,
+    core.Call: apply_into,
+    core.Match: lower_match,
+}
