@@ -78,7 +78,127 @@ WORDINGS: dict[str, Wording] = {
         "`<{open}>` is never closed",
         "close it with exactly `</{open}>`, or write `<{open} .../>` if it is empty",
     ),
+    # files
+    "chatmd.document_unavailable": Wording("cannot read the document {file}: {why}"),
+    "chatmd.artifact_absolute_path": Wording(
+        "`{src}` is an absolute path; here every file must be named by a path below the prompt's directory",
+        "copy the file below the directory of the root document and name it from there",
+    ),
+    "chatmd.artifact_path_escape": Wording(
+        "`{src}` leads out of the prompt's directory",
+        "copy the file below the directory of the root document; a symbolic link must not lead out of it either",
+    ),
+    "chatmd.artifact_missing": Wording("cannot read `{src}`, which {importer} names: {why}"),
+    # imports
+    "chatmd.import_missing_src": Wording("`<import>` does not say what to import", 'write `src="FILE"`'),
+    "chatmd.import_invalid_attribute": Wording(
+        "attribute `{attribute}` of `<import>` needs a value", 'write `{attribute}="..."`'
+    ),
+    "chatmd.import_duplicate_attribute": Wording("`<import>` has attribute `{attribute}` twice"),
+    "chatmd.import_unknown_attribute": Wording(
+        "`<import>` has no attribute `{attribute}`", "it takes `src` and `namespace`"
+    ),
+    "chatmd.import_invalid_namespace": Wording(
+        "`{namespace}` is no namespace",
+        "a namespace begins with a letter or `_`, and goes on with letters, digits, `_`, `.` and `-`",
+    ),
+    "chatmd.import_duplicate_namespace": Wording(
+        "another import beside this one has the namespace `{namespace}`", "give each of them its own namespace"
+    ),
+    "chatmd.import_unavailable": Wording("cannot import `{src}` into {importer}: {why}"),
+    "chatmd.import_cycle": Wording("`{src}` imports itself: {route}"),
+    "chatmd.import_too_deep": Wording("`{src}` is imported through more than {limit} files"),
+    "chatmd.import_too_large": Wording(
+        "the imports of this document bring in more than {limit}",
+        "files that import each other several times multiply: import shared text once",
+    ),
+    "chatmd.import_local_ignored": Wording(
+        "`local` means nothing on an `<import>`: its `src` is always a file", "leave it away", "warning"
+    ),
     # elements
+    "chatmd.ignored_top_level": Wording(
+        "`<{tag}>` means nothing outside of a message and is left out", "put it into a message", "warning"
+    ),
+    "chatmd.ignored_child": Wording(
+        "`<{tag}>` means nothing inside of `<{parent}>` and is left out",
+        "move it out of `<{parent}>`, or put it into a RAW block if it is meant as text",
+        "warning",
+    ),
+    "chatmd.missing_attribute": Wording(
+        "`<{tag}>` needs a non-empty attribute `{attribute}`", 'write `{attribute}="..."`'
+    ),
+    "chatmd.tool_call_missing_content": Wording(
+        "this tool call has no arguments", "write them between the tags, in a RAW block: at least `{{}}`"
+    ),
+    "chatmd.invalid_history_id": Wording(
+        "`ochat-history-id` is not valid: {why}",
+        "it reads `LENGTH:NAMESPACE:NUMBER`, the length of the namespace in bytes; or leave it away",
+    ),
+    "chatmd.invalid_config": Wording("`{attribute}` must be {wanted}, not `{value}`"),
+    "chatmd.invalid_reasoning_effort": Wording("`{value}` is no reasoning effort", "the efforts are {known}"),
+    # tools
+    "chatmd.tool_conflicting_attributes": Wording(
+        "this tool has {attributes}; each of them makes a different kind of tool", "keep one of them"
+    ),
+    "chatmd.tool_empty_name": Wording("this tool has no name", 'write `name="..."`'),
+    "chatmd.tool_empty_command": Wording("this tool has an empty command", 'write `command="PROGRAM"`'),
+    "chatmd.tool_empty_agent": Wording("this tool names no prompt", 'write `agent="FILE-OR-URL"`'),
+    "chatmd.tool_empty_mcp_server": Wording(
+        "this tool names no server", 'write `mcp_server="https://..."` or `mcp_server="stdio:COMMAND"`'
+    ),
+    "chatmd.tool_empty_selector": Wording(
+        "`{attribute}` selects no tool", "list names with commas between them, or leave it away to take all"
+    ),
+    "read_file.invalid_name": Wording("`{value}` is not exactly a name of the tool `read_file`"),
+    "read_file.unexpected_child": Wording(
+        "`<{tag}>` has no place in a `read_file` declaration", "it holds `<read/>` elements and nothing else"
+    ),
+    "read_file.unexpected_text": Wording(
+        "text has no place inside of `<{tag}>`",
+        "a `read_file` declaration holds `<read/>` elements and nothing else; unknown tags are text",
+    ),
+    "read_file.invalid_root_id": Wording("the id of a root must not be blank"),
+    "read_file.invalid_path": Wording("`{value}` is no path: {why}"),
+    "read_file.duplicate_root": Wording("another root has the id `{id}`", "give each root its own id"),
+    # scripts
+    "chatmd.script_invalid_language": Wording(
+        "a script needs a language that is known here, not {value}", "the languages are {known}"
+    ),
+    "chatmd.script_invalid_kind": Wording(
+        "a script needs a kind that is known here, not {value}", "the kinds are {known}"
+    ),
+    "chatmd.script_conflicting_source": Wording("this script has both a `src` and a body", "keep one of them"),
+    "chatmd.script_empty_source": Wording(
+        "this script has no source", "write the program between the tags, or name its file with `src`"
+    ),
+    "chatmd.script_source_unavailable": Wording("cannot read the script `{src}`, which {importer} names: {why}"),
+    "chatmd.script_id_required": Wording(
+        "a script of kind `{kind}` needs an id", "write `id` and refer to the script by it"
+    ),
+    "chatmd.script_invalid_id": Wording("the id of a script must not be blank"),
+    "chatmd.script_invalid_limit": Wording("`{attribute}` must be {wanted}, not `{value}`"),
+    "chatmd.multiple_moderators": Wording(
+        "this document has {count} moderator scripts", "a conversation has one moderator: keep one"
+    ),
+    "chatmd.duplicate_script": Wording(
+        "another script has the id `{id}`", "give each script its own id, also across kinds"
+    ),
+    # conversion and writing
+    "chatmd.unknown_role": Wording("`{value}` is no role of a message", "the roles are {known}"),
+    "chatmd.assistant_status_without_id": Wording(
+        "this assistant message has a status but no id",
+        "only a model's output has a status, and it has an id: write `id`, or leave `status` away",
+    ),
+    "chatmd.doc_unavailable": Wording("cannot bring in the document `{src}`: {why}"),
+    "chatmd.image_unavailable": Wording(
+        "cannot bring in the image `{src}`: {why}", "the path of a local image is relative to the prompt's directory"
+    ),
+    "chatmd.agent_failed": Wording("the sub-agent `{src}` gave no answer: {why}"),
+    "chatmd.unserialisable_attribute": Wording(
+        "no text reads back as this value of `{attribute}`: it ends in a backslash and needs quotes",
+        "change the value so that it does not end in a backslash",
+    ),
+    # strict elements
     "shell.duplicate_attribute": Wording(
         "`<{tag}>` has attribute `{attribute}` twice", "keep one of the two: here none of them silently wins"
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os.path
+
 import attrs
 
 from chatml.source import Span
@@ -35,6 +37,16 @@ class SourceRecord:
         'builtin:yolo'
         """
         return name if self.namespace is None or ":" in name else f"{self.namespace}:{name}"
+
+    @property
+    def within(self) -> str:
+        """The way from the root document's directory to the file's; empty for the root's own directory.
+
+        >>> SourceRecord("lib/x", None, "/p/lib", "/p").within
+        'lib'
+        """
+        way = os.path.relpath(self.source_dir, self.prompt_dir)
+        return "" if way == "." else way
 
     def at(self, span: Span) -> SourceRecord:
         """The record of one element of this file."""
