@@ -193,7 +193,8 @@ class _Converter:
         if isinstance(item, TextItem):
             return item.text
         if isinstance(item, ImageItem):
-            return f'<img src="{item.url}"{' local="true"' if item.local else ""}/>'
+            local = ' local="true"' if item.local else ""
+            return f'<img src="{item.url}"{local}/>'
         if isinstance(item, DocItem):
             return document_text(item, self.context)
         return answer(item, self.context, self.run_agent)
