@@ -5,6 +5,7 @@ from __future__ import annotations
 from chatmd.attributes import WHITE
 from chatmd.lexer import Kind, tokens
 from chatmd.problems import ChatmdError, fault
+from chatmd.text import decode
 from chatmd.tree import Attributes, Element, Node, Text
 from chatml.source import Source
 
@@ -12,10 +13,11 @@ Piece = tuple[int, str]
 """The offset of a piece of text in the source, and the piece."""
 
 
-def parse_tree(text: str | Source, fragment: bool = False, *, name: str = "<prompt>") -> tuple[Node, ...]:
+def parse_tree(text: str | bytes | Source, fragment: bool = False, *, name: str = "<prompt>") -> tuple[Node, ...]:
     """The elements of a document, in order (sections 1 and 2).
 
-    `name` is what diagnostics call the text (unless it is a `Source`, which has a name). With `fragment`,
+    `name` is what diagnostics call the text (unless it is a `Source`, which has a name and is taken as it is; bytes
+    and strings are decoded as section 0.4 says). With `fragment`,
     text may stand at the top level and becomes `Text` nodes. Takes time linear in the text and no stack
     for its depth.
 
@@ -28,7 +30,7 @@ def parse_tree(text: str | Source, fragment: bool = False, *, name: str = "<prom
     >>> parse_tree("be kind", fragment=True)
     ('be kind',)
     """
-    source = text if isinstance(text, Source) else Source(name, text)
+    source = text if isinstance(text, Source) else Source(name, decode(text))
     children: list[Node] = []
     pieces: list[Piece] = []
     open_elements: list[tuple[str, Attributes, int, int, list[Node]]] = []
