@@ -1,0 +1,71 @@
+"""A machine for tests that runs no script: its functions are functions of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chatml.errors import RuntimeFailure
+from chatml.limits import Limits
+from chatml.surfaces.model import ModuleDefinition
+from chatml.surfaces.ui import UI_MODERATOR
+from chatml.values import Function, Ref, Value
+
+
+class HostFunction(Function):
+    """A function value that a Python function stands behind."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Callable[..., Value], arity: int = 1) -> None:
+        super().__init__("host", arity)
+        self.function = function
+
+
+class FakeMachine:
+    """Calls host functions, collects what is printed, and keeps the old content of what is written, as a host does."""
+
+    def __init__(self, text: int | None = None) -> None:
+        self.limits = Limits(text=text)
+        self.printed: list[str] = []
+        self.saved: list[tuple[list[Value] | Ref, Value]] = []
+
+    def call(self, function: Value, args: list[Value]) -> Value:
+        if not isinstance(function, HostFunction):
+            raise RuntimeFailure("a value that is called must be a function")
+        return function.function(*args)
+
+    def print(self, text: str) -> None:
+        self.printed.append(text)
+
+    def touch(self, container: list[Value] | Ref) -> None:
+        if all(container is not touched for touched, _ in self.saved):
+            old = container.content if isinstance(container, Ref) else container[:]
+            self.saved.append((container, old))
+
+    def roll_back(self) -> None:
+        for container, old in self.saved:
+            if isinstance(container, Ref):
+                container.content = old
+            else:
+                container[:] = old
+        self.saved.clear()
+
+    def check_size(self, size: int) -> None:
+        if self.limits.text is not None and size > self.limits.text:
+            raise RuntimeFailure("limit `text` exceeded")
+
+
+def caller(module: str, machine: FakeMachine | None = None) -> Callable[..., Value]:
+    """A function that calls an export of a builtin module, or a global if the module is empty, by its name."""
+    machine = machine or FakeMachine()
+    if module:
+        definition = next(found for found in UI_MODERATOR.modules if found.name == module)
+    else:
+        definition = ModuleDefinition("", UI_MODERATOR.globals)
+    builtins = {builtin.name: builtin for builtin in definition.exports}
+
+    def call(name: str, *args: Value) -> Value:
+        function = builtins[name].function
+        return function(machine, *args) if getattr(function, "uses_machine", False) else function(*args)
+
+    return call
