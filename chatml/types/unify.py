@@ -17,6 +17,7 @@ from chatml.types.model import (
     Fun,
     Mu,
     Record,
+    RecVar,
     Ref,
     Row,
     RowVar,
@@ -187,8 +188,7 @@ class Unifier:
         other = self.prune(right)
         if known is other:
             return
-        kind = known.__class__
-        if kind is Unknown:
+        if known.__class__ is Unknown:
             self.bind(known, other)
             return
         if other.__class__ is Unknown:
@@ -198,6 +198,7 @@ class Unifier:
         if pair in self.seen:
             return
         self.seen[pair] = (known, other)
+        kind = known.__class__
         if kind is Mu or other.__class__ is Mu:
             self.unify_parts(unfolded(known), unfolded(other))
             return
@@ -326,5 +327,6 @@ CHILDREN: dict[type, Callable[[Any], Sequence[Type]]] = {
     Extend: lambda type: (*type.fields.values(), type.tail),
     Var: lambda type: (),
     RowVar: lambda type: (),
+    RecVar: lambda type: (),
 }
 """The parts of each composite type."""

@@ -1,0 +1,172 @@
+"""Types that are written: from type expressions to types (language.md section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from chatml import ast
+from chatml.source import Span
+from chatml.suggest import near
+from chatml.types.environment import CONSTRUCTORS, PRIMITIVES
+from chatml.types.faults import (
+    DuplicateLabel,
+    DuplicateType,
+    Fault,
+    PrimitiveRedefined,
+    UnguardedType,
+    UnknownConstructor,
+    UnknownType,
+)
+from chatml.types.model import (
+    RECURSIVE,
+    Array,
+    Con,
+    Empty,
+    Extend,
+    Fun,
+    Mu,
+    Record,
+    Tuple,
+    Type,
+    Unit,
+    Unknown,
+    Variant,
+)
+from chatml.types.rebuild import settled_of
+from chatml.types.unify import unfolded
+
+
+class Elaborator:
+    """Translates type expressions. `aliases` are the types that have a name, None for one whose declaration failed."""
+
+    def __init__(
+        self, aliases: Mapping[str, Type], is_value: Callable[[str], bool], fresh: Callable[[], Unknown]
+    ) -> None:
+        self.aliases: dict[str, Type | None] = dict(aliases)
+        self.is_value = is_value
+        self.fresh = fresh
+        self.declared: dict[str, Span] = {}
+        self.blamed: Span | None = None
+        """Where errors are reported; None: at the type expression itself."""
+        self.own: Mu | None = None
+        """The type that is being declared, and whether a use of it would be guarded here."""
+        self.guarded = True
+        self.used = False
+        self.handlers: dict[type, Callable[[Any], Type]] = {
+            ast.NamedType: self.named,
+            ast.ArrowType: self.arrow,
+            ast.AppliedType: self.applied,
+            ast.RecordType: self.record,
+            ast.VariantType: self.variant,
+        }
+
+    def annotation(self, type: ast.TypeExpr, blamed: Span) -> Type:
+        """The type of an annotation. Faults are reported at the annotated expression, as the cases ask."""
+        self.blamed = blamed
+        return self.visit(type)
+
+    def declare(self, statement: ast.TypeStatement) -> None:
+        """Add a declared type under its name. Raises `Fault`; the name is known afterwards in either case."""
+        name, span = statement.name.name, statement.name.span
+        if name in PRIMITIVES:
+            raise Fault(PrimitiveRedefined(span, name))
+        if name in self.aliases:
+            self.aliases[name] = None
+            raise Fault(DuplicateType(span, name, self.declared.get(name)))
+        self.declared[name] = span
+        self.aliases[name] = None
+        self.blamed = None
+        self.own, self.guarded, self.used = Mu(name, Unit, RECURSIVE), False, False
+        try:
+            body = self.visit(statement.type)
+            if self.used:
+                self.own.body = body
+                body = self.own
+        finally:
+            self.own, self.guarded = None, True
+        self.aliases[name] = body
+
+    def visit(self, type: ast.TypeExpr) -> Type:
+        return self.handlers[type.__class__](type)
+
+    def place(self, span: Span) -> Span:
+        return span if self.blamed is None else self.blamed
+
+    def named(self, type: ast.NamedType) -> Type:
+        name = type.name
+        if name in PRIMITIVES:
+            return PRIMITIVES[name]
+        if self.own is not None and name == self.own.binder:
+            if not self.guarded:
+                raise Fault(UnguardedType(type.span, name))
+            self.used = True
+            return self.own
+        if name not in self.aliases:
+            known = [*PRIMITIVES, *self.aliases]
+            raise Fault(UnknownType(self.place(type.span), name, type.span, tuple(near(name, known))))
+        return self.aliases[name] or self.fresh()
+
+    def under(self, parts: list[ast.TypeExpr]) -> list[Type]:
+        """Parts under a constructor that guards a recursive use."""
+        outside = self.guarded
+        self.guarded = True
+        types = [self.visit(part) for part in parts]
+        self.guarded = outside
+        return types
+
+    def arrow(self, type: ast.ArrowType) -> Type:
+        parameter, result = self.under([type.parameter, type.result])
+        params = [] if parameter is Unit else [parameter]
+        if result is not self.own:
+            function = unfolded(result)
+            if isinstance(function, Fun):
+                params.extend(function.params)
+                result = function.result
+        return Fun(params, result, settled_of([*params, result]))
+
+    def applied(self, type: ast.AppliedType) -> Type:
+        name = type.constructor.name
+        if name == "array":
+            (element,) = self.under([type.argument])
+            return Array(element, element.settled)
+        argument = self.visit(type.argument)
+        if name in CONSTRUCTORS:
+            return Con(name, [argument], argument.settled)
+        place = type.constructor.span
+        raise Fault(UnknownConstructor(self.place(place), name, place, self.blamed is None, self.is_value(name)))
+
+    def record(self, type: ast.RecordType) -> Type:
+        self.refuse_repetition("record type", type.fields)
+        row = close(type.fields, self.under([field.type for field in type.fields]))
+        return Record(row, row.settled)
+
+    def variant(self, type: ast.VariantType) -> Type:
+        self.refuse_repetition("variant type", type.cases)
+        row = close(type.cases, [payload(self.under(list(case.args))) for case in type.cases])
+        return Variant(row, row.settled)
+
+    def refuse_repetition(
+        self,
+        owner: Literal["record type", "variant type"],
+        parts: tuple[ast.FieldType, ...] | tuple[ast.CaseType, ...],
+    ) -> None:
+        seen: dict[str, Span] = {}
+        for part in parts:
+            name, span = part.label.name, part.label.span
+            if name in seen:
+                raise Fault(DuplicateLabel(self.place(span), owner, name, seen[name], span))
+            seen[name] = span
+
+
+def payload(types: Sequence[Type]) -> Type:
+    """What a variant's row holds for a tag with arguments of these types (section 3.1)."""
+    if not types:
+        return Unit
+    return types[0] if len(types) == 1 else Tuple(types, settled_of(types))
+
+
+def close(parts: Sequence[ast.FieldType | ast.CaseType], types: list[Type]) -> Extend:
+    """The closed row of these labels and types."""
+    labels = [part.label.name for part in parts]
+    return Extend(dict(zip(labels, types, strict=True)), Empty, settled_of(types))

@@ -1,0 +1,96 @@
+"""Copies of types, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from chatml.types.model import (
+    CLOSED,
+    OPEN,
+    RECURSIVE,
+    Array,
+    Con,
+    Extend,
+    Fun,
+    Record,
+    Ref,
+    Tuple,
+    Type,
+    Variant,
+)
+
+Visit = Callable[[Type], Type]
+
+
+def rebuild(type: Type, visit: Visit) -> Type:
+    """A composite type over again, each part replaced by what `visit` makes of it; marked when that settles it."""
+    return BUILDERS[type.__class__](type, visit)
+
+
+def settled_of(parts: Iterable[Type]) -> int:
+    """What is known of a type by what is known of its parts."""
+    settled = CLOSED
+    for part in parts:
+        if part.settled == OPEN:
+            return OPEN
+        if part.settled == RECURSIVE:
+            settled = RECURSIVE
+    return settled
+
+
+def rebuild_array(type: Array, visit: Visit) -> Array:
+    element = visit(type.element)
+    return Array(element, element.settled)
+
+
+def rebuild_ref(type: Ref, visit: Visit) -> Ref:
+    content = visit(type.content)
+    return Ref(content, content.settled)
+
+
+def rebuild_tuple(type: Tuple, visit: Visit) -> Tuple:
+    parts = [visit(part) for part in type.parts]
+    return Tuple(parts, settled_of(parts))
+
+
+def rebuild_con(type: Con, visit: Visit) -> Con:
+    args = [visit(arg) for arg in type.args]
+    return Con(type.name, args, settled_of(args))
+
+
+def rebuild_record(type: Record, visit: Visit) -> Record:
+    row = visit(type.row)
+    return Record(row, row.settled)
+
+
+def rebuild_variant(type: Variant, visit: Visit) -> Variant:
+    row = visit(type.row)
+    return Variant(row, row.settled)
+
+
+def rebuild_function(type: Fun, visit: Visit) -> Fun:
+    params = [visit(param) for param in type.params]
+    result = visit(type.result)
+    return Fun(params, result, settled_of([*params, result]))
+
+
+def rebuild_extend(type: Extend, visit: Visit) -> Extend:
+    fields = {label: visit(part) for label, part in type.fields.items()}
+    tail = visit(type.tail)
+    if tail.__class__ is Extend:
+        fields = {**tail.fields, **fields}
+        tail = tail.tail
+    return Extend(fields, tail, settled_of([*fields.values(), tail]))
+
+
+BUILDERS: dict[type, Callable[[Any, Visit], Type]] = {
+    Array: rebuild_array,
+    Ref: rebuild_ref,
+    Tuple: rebuild_tuple,
+    Con: rebuild_con,
+    Record: rebuild_record,
+    Variant: rebuild_variant,
+    Fun: rebuild_function,
+    Extend: rebuild_extend,
+}

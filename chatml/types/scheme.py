@@ -1,0 +1,124 @@
+"""Types with quantified variables: generalisation and instantiation (language.md section 3.3)."""
+
+from __future__ import annotations
+
+import attrs
+
+from chatml.types.model import OPEN, RECURSIVE, Mu, RowVar, Type, Unknown, Var
+from chatml.types.rebuild import rebuild
+from chatml.types.unify import Unifier
+
+
+@attrs.frozen(eq=False)
+class Scheme:
+    """A type, and the variables in it that each use replaces by fresh ones. `shared`: a part occurs twice."""
+
+    type: Type
+    variables: tuple[Var | RowVar, ...]
+    shared: bool = True
+
+
+_any = Var("a")
+ANYTHING = Scheme(_any, (_any,))
+"""The type of a name whose definition is at fault: it fits everywhere, so that one fault is reported once."""
+
+
+def generalise(unifier: Unifier, type: Type) -> Type | Scheme:
+    """Quantify the variables of a deeper level than the current one, unless the type contains itself."""
+    if type.settled:
+        return type
+    copy = _Copy(unifier.level)
+    try:
+        found = copy.visit(type)
+    except CycleError:
+        return settle(type)
+    if copy.variables:
+        return Scheme(found, tuple(copy.variables.values()), copy.shared)
+    return found
+
+
+def settle(type: Type) -> Type:
+    """The same type, its parts without variables marked as settled, so that later passes need not walk them."""
+    if type.settled:
+        return type
+    try:
+        return _Copy(None).visit(type)
+    except CycleError:
+        return type
+
+
+def instantiate(unifier: Unifier, scheme: Scheme) -> Type:
+    """The type of a scheme with fresh variables of the current level."""
+    level = unifier.level
+    return _Instance({variable: Unknown(level) for variable in scheme.variables}, scheme.shared).visit(scheme.type)
+
+
+class CycleError(Exception):
+    """A type contains itself."""
+
+
+class _Copy:
+    """A copy in which bound variables are followed, and those of a deeper level (None: of no level) quantified.
+
+    Raises `CycleError` on a cycle and, where it quantifies, on a `Mu`.
+    """
+
+    def __init__(self, level: int | None) -> None:
+        self.level = level
+        self.variables: dict[Unknown, Var | RowVar] = {}
+        self.shared = False
+        self.copies: dict[int, Type | None] = {}
+        """The copy of each part by its identity; None while it is being made."""
+
+    def visit(self, type: Type) -> Type:
+        if type.settled != OPEN:
+            if type.settled == RECURSIVE and self.level is not None:
+                raise CycleError
+            return type
+        if type.__class__ is Unknown:
+            return self.variable(type)
+        if id(type) in self.copies:
+            copy = self.copies[id(type)]
+            if copy is None:
+                raise CycleError
+            self.shared = True
+            return copy
+        if type.__class__ is Mu:
+            raise CycleError
+        self.copies[id(type)] = None
+        copy = self.copies[id(type)] = rebuild(type, self.visit)
+        return copy
+
+    def variable(self, type: Unknown) -> Type:
+        if type.link is not None:
+            found = self.visit(type.link)
+            return type if type.pinned else found
+        if self.level is None or type.level <= self.level:
+            return type
+        if type not in self.variables:
+            self.variables[type] = Var(f"t{len(self.variables)}")
+        return self.variables[type]
+
+
+class _Instance:
+    """A copy in which quantified variables are replaced."""
+
+    def __init__(self, fresh: dict[Type, Type], shared: bool) -> None:
+        self.fresh = fresh
+        self.shared = shared
+        self.copies: dict[int, Type] = {}
+
+    def visit(self, type: Type) -> Type:
+        if type.settled or type.__class__ is Unknown:
+            return type
+        if type in self.fresh:
+            return self.fresh[type]
+        if not self.shared:
+            return rebuild(type, self.visit)
+        if id(type) not in self.copies:
+            if type.__class__ is Mu:
+                copy = self.copies[id(type)] = Mu(type.binder, type)
+                copy.body = self.visit(type.body)
+            else:
+                self.copies[id(type)] = rebuild(type, self.visit)
+        return self.copies[id(type)]
