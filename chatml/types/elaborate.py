@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from chatml import ast
 from chatml.source import Span
 from chatml.suggest import near
 from chatml.types.environment import CONSTRUCTORS, PRIMITIVES
 from chatml.types.faults import (
-    DuplicateLabel,
     DuplicateType,
     Fault,
     PrimitiveRedefined,
@@ -18,6 +17,7 @@ from chatml.types.faults import (
     UnknownConstructor,
     UnknownType,
 )
+from chatml.types.labels import refuse_repetition
 from chatml.types.model import (
     RECURSIVE,
     Array,
@@ -137,26 +137,14 @@ class Elaborator:
         raise Fault(UnknownConstructor(self.place(place), name, place, self.blamed is None, self.is_value(name)))
 
     def record(self, type: ast.RecordType) -> Type:
-        self.refuse_repetition("record type", type.fields)
+        refuse_repetition("record type", [field.label for field in type.fields], self.blamed)
         row = close(type.fields, self.under([field.type for field in type.fields]))
         return Record(row, row.settled)
 
     def variant(self, type: ast.VariantType) -> Type:
-        self.refuse_repetition("variant type", type.cases)
+        refuse_repetition("variant type", [case.label for case in type.cases], self.blamed)
         row = close(type.cases, [payload(self.under(list(case.args))) for case in type.cases])
         return Variant(row, row.settled)
-
-    def refuse_repetition(
-        self,
-        owner: Literal["record type", "variant type"],
-        parts: tuple[ast.FieldType, ...] | tuple[ast.CaseType, ...],
-    ) -> None:
-        seen: dict[str, Span] = {}
-        for part in parts:
-            name, span = part.label.name, part.label.span
-            if name in seen:
-                raise Fault(DuplicateLabel(self.place(span), owner, name, seen[name], span))
-            seen[name] = span
 
 
 def payload(types: Sequence[Type]) -> Type:

@@ -86,12 +86,17 @@ class Environment:
 
 def adopt(name: str, scheme: Type, problems: list[Problem]) -> Type | Scheme:
     """A builtin's scheme as the checker holds it. One that is not well formed adds a problem and fits everywhere."""
-    adoption = _Adoption(name)
     try:
-        type = adoption.visit(scheme)
+        return adopt_all(scheme, name)
     except AliasError as error:
         problems.append(error.problem)
         return ANYTHING
+
+
+def adopt_all(scheme: Type, name: str = "") -> Type | Scheme:
+    """A host's type as the checker holds it, quantified over all its variables. Raises `AliasError`."""
+    adoption = _Adoption(name)
+    type = adoption.visit(scheme)
     return Scheme(type, tuple(adoption.variables.values())) if adoption.variables else type
 
 

@@ -14,8 +14,10 @@ from chatml import ast
 from chatml.source import Span
 from chatml.types.model import Type
 
+Owner = Literal["record", "update", "record pattern", "record type", "variant type"]
+"""What labels belong to, or tags, the last one."""
 
-Node: TypeAlias = ast.Expr | ast.Statement | ast.Binding | ast.Arm
+Node: TypeAlias = ast.Expr | ast.Statement | ast.Binding | ast.Ident
 
 
 class Fault(Exception):
@@ -31,14 +33,12 @@ class Fault(Exception):
 
 @attrs.frozen
 class UnknownVariable:
-    """A name that stands for nothing here. `defining` is the definition around it, `exporters` the modules with such
-    an export, and `role` says whether it was opened, used like a module, or used as a value."""
+    """A name that stands for nothing here. `exporters` are the modules with such an export; `opened` if by `open`."""
 
     span: Span
     name: str
     near: tuple[str, ...]
     exporters: tuple[str, ...]
-    defining: ast.LetStatement | ast.Let | None
     opened: bool = False
 
 
@@ -127,7 +127,7 @@ class DuplicateLabel:
     """A label, or in a variant type a tag, that is written twice in one `owner`."""
 
     span: Span
-    owner: Literal["record", "update", "record pattern", "record type", "variant type"]
+    owner: Owner
     label: str
     first: Span
     second: Span
@@ -229,6 +229,7 @@ class MissingCases:
     """A match that does not cover its scrutinee. Without `cases` nothing but a catch-all would do."""
 
     span: Span
+    scrutinee: Span
     type: Type
     cases: tuple[str, ...]
     partial: tuple[Span, ...] = ()

@@ -50,7 +50,12 @@ def settle(type: Type) -> Type:
 def instantiate(unifier: Unifier, scheme: Scheme) -> Type:
     """The type of a scheme with fresh variables of the current level."""
     level = unifier.level
-    return _Instance({variable: Unknown(level) for variable in scheme.variables}, scheme.shared).visit(scheme.type)
+    return substitute(scheme, {variable: Unknown(level) for variable in scheme.variables})
+
+
+def substitute(scheme: Scheme, chosen: dict[Type, Type]) -> Type:
+    """The type of a scheme with a type in place of each of its variables."""
+    return _Instance(chosen, scheme.shared).visit(scheme.type)
 
 
 class CycleError(Exception):
@@ -103,16 +108,16 @@ class _Copy:
 class _Instance:
     """A copy in which quantified variables are replaced."""
 
-    def __init__(self, fresh: dict[Type, Type], shared: bool) -> None:
-        self.fresh = fresh
+    def __init__(self, chosen: dict[Type, Type], shared: bool) -> None:
+        self.chosen = chosen
         self.shared = shared
         self.copies: dict[int, Type] = {}
 
     def visit(self, type: Type) -> Type:
         if type.settled or type.__class__ is Unknown:
             return type
-        if type in self.fresh:
-            return self.fresh[type]
+        if type in self.chosen:
+            return self.chosen[type]
         if not self.shared:
             return rebuild(type, self.visit)
         if id(type) not in self.copies:

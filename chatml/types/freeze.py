@@ -1,0 +1,63 @@
+"""Copies of types that later inference does not change, for reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chatml import ast
+from chatml.source import Span
+from chatml.types.faults import Mismatch, Site
+from chatml.types.model import Type, Unknown
+from chatml.types.rebuild import BUILDERS, rebuild
+from chatml.types.unify import Failure
+
+
+class Freezer:
+    """Copies the types of one report. A variable is the same one in all of them, and a cycle stays a cycle."""
+
+    def __init__(self) -> None:
+        self.variables: dict[Unknown, Unknown] = {}
+        self.copies: dict[int, Type] = {}
+
+    def freeze(self, type: Type) -> Type:
+        """The type as it is known now."""
+        if type.settled:
+            return type
+        if type.__class__ is Unknown:
+            if type.link is not None:
+                return self.freeze(type.link)
+            return self.variables.setdefault(type, Unknown(type.level))
+        if id(type) in self.copies:
+            return self.copies[id(type)]
+        if type.__class__ not in BUILDERS:
+            return type
+        hole = Unknown(0)
+        self.copies[id(type)] = hole
+        hole.link = self.copies[id(type)] = rebuild(type, self.freeze)
+        return hole.link
+
+
+def mismatch(failure: Failure, left: Type, right: Type, site: Site, span: Span) -> Mismatch:
+    """The facts of two types that had to be equal and are not."""
+    freeze = Freezer().freeze
+    return Mismatch(
+        span,
+        site,
+        failure.kind,
+        freeze(left),
+        freeze(right),
+        freeze(failure.left),
+        freeze(failure.right),
+        tuple(reversed(failure.path)),
+        tuple(failure.labels),
+        span_of(failure.left_site),
+        span_of(failure.right_site),
+    )
+
+
+def span_of(site: Any) -> Span | None:
+    """The place to point at for what determined a type."""
+    if site is None:
+        return None
+    span: Span = site.op_span if isinstance(site, ast.Binary | ast.And | ast.Or) else site.span
+    return span

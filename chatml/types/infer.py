@@ -1,0 +1,475 @@
+"""The types of expressions (language.md section 3.6).
+
+The order of inference and of unifications, and which type is left and which right, are those of the specification:
+they decide which error comes first, and what a re-opened parameter stays connected to (section 3.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chatml import ast
+from chatml.source import Span
+from chatml.suggest import near
+from chatml.types.elaborate import Elaborator, payload
+from chatml.types.environment import Entry, Environment, ModuleType
+from chatml.types.equality import without_equality
+from chatml.types.faults import (
+    Fault,
+    LambdaArity,
+    Node,
+    NoEquality,
+    NotRecursive,
+    Problem,
+    Site,
+    UnknownVariable,
+)
+from chatml.types.freeze import Freezer, mismatch
+from chatml.types.join import join
+from chatml.types.labels import refuse_repetition
+from chatml.types.match import Matching
+from chatml.types.model import (
+    Array,
+    Bool,
+    Empty,
+    Extend,
+    Float,
+    Fun,
+    Int,
+    Record,
+    Ref,
+    String,
+    Type,
+    Unit,
+    Unknown,
+    Variant,
+)
+from chatml.types.reopen import reopen
+from chatml.types.scheme import Scheme, generalise, instantiate, settle
+from chatml.types.scope import Scope
+from chatml.types.unify import Failure, Unifier, unfolded
+
+OPERATORS: dict[str, tuple[Type, Type]] = {
+    **dict.fromkeys(("+", "-", "*", "/", "%"), (Int, Int)),
+    **dict.fromkeys(("<", ">", "<=", ">="), (Int, Bool)),
+    **dict.fromkeys(("+.", "-.", "*.", "/."), (Float, Float)),
+    **dict.fromkeys(("<.", ">.", "<=.", ">=."), (Float, Bool)),
+    "++": (String, String),
+}
+"""What each operator wants of both operands, and what it gives; `==` and `!=` are not among them."""
+
+
+class Inference:
+    """Infers expressions, and holds what is known while a script is checked."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.unifier = Unifier()
+        self.prune = self.unifier.prune
+        self.fresh = self.unifier.fresh
+        self.scope = Scope(environment.values)
+        self.elaborator = Elaborator(environment.aliases, self.scope.entries.__contains__, self.fresh)
+        self.matching = Matching(self)
+        self.problems: list[Problem] = []
+        self.types: dict[ast.Expr, Type] = {}
+        """The type of every expression, as inference found it."""
+        self.operands: dict[ast.Binary, Type] = {}
+        """The type of what each `==` and `!=` compares."""
+        self.projections: set[ast.FieldGet] = set()
+        """The field accesses that name an export of a module directly."""
+        self.handlers: dict[type, Callable[[Any], Type]] = {
+            ast.Unit: lambda expr: Unit,
+            ast.Int: lambda expr: Int,
+            ast.Float: lambda expr: Float,
+            ast.Bool: lambda expr: Bool,
+            ast.String: lambda expr: String,
+            ast.Name: self.name,
+            ast.Neg: self.neg,
+            ast.Binary: self.binary,
+            ast.And: self.connective,
+            ast.Or: self.connective,
+            ast.Lambda: self.function,
+            ast.Call: self.call,
+            ast.If: self.conditional,
+            ast.While: self.loop,
+            ast.Seq: self.sequence,
+            ast.Let: self.let,
+            ast.LetRec: self.let_rec,
+            ast.Match: self.matching.infer,
+            ast.RecordLit: self.record,
+            ast.FieldGet: self.field,
+            ast.RecordUpdate: self.update,
+            ast.Variant: self.variant,
+            ast.ArrayLit: self.array,
+            ast.ArrayGet: self.array_get,
+            ast.ArraySet: self.array_set,
+            ast.Ref: self.ref,
+            ast.Deref: self.deref,
+            ast.SetRef: self.set_ref,
+            ast.Annot: self.annotated,
+        }
+
+    def infer(self, expr: ast.Expr) -> Type:
+        """The type of an expression. Raises `Fault`."""
+        type = self.types[expr] = self.handlers[expr.__class__](expr)
+        return type
+
+    # Making types equal
+
+    def equate(self, left: Type, right: Type, role: str, node: Node, index: int = 0) -> None:
+        """Unify, or report at the node that the two types differ."""
+        self.unifier.site = node
+        try:
+            self.unifier.unify(left, right)
+        except Failure as failure:
+            raise self.mismatch(failure, left, right, Site(role, node, index), node.span) from None
+
+    def mismatch(self, failure: Failure, left: Type, right: Type, site: Site, span: Span) -> Fault:
+        """The report of two types that had to be equal and are not."""
+        return Fault(mismatch(failure, left, right, site, span))
+
+    def taken(self, type: Type) -> Type:
+        """What a new variable stands for after `unify(type, new)`.
+
+        It is the type itself, but for a parameter that is still unknown: that one is now bound to the new variable,
+        and re-opening it will not change what the variable stands for.
+        """
+        known = self.prune(type)
+        if known.__class__ is Unknown and known.pinned:
+            new = Unknown(known.level)
+            self.unifier.link(known, new)
+            return new
+        return known
+
+    # Names and bindings
+
+    def name(self, expr: ast.Name) -> Type:
+        entry = self.scope.entries.get(expr.name)
+        if entry is None:
+            return self.unknown(expr)
+        return self.use(entry)
+
+    def use(self, entry: Entry) -> Type:
+        """The type of one use of what a name stands for."""
+        if entry.__class__ is Scheme:
+            return instantiate(self.unifier, entry)
+        if entry.__class__ is ModuleType:
+            exports = {label: self.use(export) for label, export in entry.exports.items()}
+            return Record(Extend(exports, Empty))
+        return entry  # type: ignore[return-value]
+
+    def unknown(self, expr: ast.Name) -> Type:
+        """Report a name that stands for nothing, and go on as if it were anything."""
+        if not self.scope.incomplete:
+            self.problems.append(self.unknown_variable(expr.name, expr.span))
+        return self.fresh()
+
+    def unknown_variable(self, name: str, span: Span, *, opened: bool = False) -> UnknownVariable:
+        exporters = [
+            module
+            for module, entry in self.scope.entries.items()
+            if isinstance(entry, ModuleType) and name in entry.exports
+        ]
+        return UnknownVariable(span, name, tuple(near(name, self.scope.entries)), tuple(sorted(exporters)), opened)
+
+    def bind(self, value: ast.Expr) -> Entry:
+        """What a name stands for that is bound to this expression (section 3.3)."""
+        unifier = self.unifier
+        unifier.level += 1
+        type = self.infer(value)
+        unifier.level -= 1
+        if type.settled:
+            return type
+        if is_non_expansive(value):
+            return generalise(unifier, type)
+        unifier.lower(type, unifier.level)
+        return settle(type)
+
+    def let(self, expr: ast.Let) -> Type:
+        entry = self.bind(expr.value)
+        mark = self.scope.mark()
+        self.scope.define(expr.name.name, entry)
+        body = self.infer(expr.body)
+        self.scope.leave(mark)
+        return body
+
+    def let_rec(self, expr: ast.LetRec) -> Type:
+        mark = self.scope.mark()
+        for name, entry in self.bind_group(expr.bindings, expr):
+            self.scope.define(name, entry)
+        body = self.infer(expr.body)
+        self.scope.leave(mark)
+        return body
+
+    def bind_group(self, bindings: Sequence[ast.Binding], whole: ast.LetRec | None = None) -> list[tuple[str, Entry]]:
+        """What the names of a recursive group stand for (section 3.9); they are in scope here at one type each."""
+        for binding in bindings:
+            value = binding.value.value if isinstance(binding.value, ast.Annot) else binding.value
+            if not isinstance(value, ast.Lambda):
+                raise Fault(NotRecursive(binding.value.span, binding.name.name))
+        unifier = self.unifier
+        unifier.level += 1
+        variables = [self.fresh() for _ in bindings]
+        for binding, variable in zip(bindings, variables, strict=True):
+            self.scope.define(binding.name.name, variable)
+        for index, (binding, variable) in enumerate(zip(bindings, variables, strict=True)):
+            type = self.infer(binding.value)
+            self.equate(variable, type, "recursive", whole or binding, index)
+        unifier.level -= 1
+        return [
+            (binding.name.name, generalise(unifier, self.prune(variable)))
+            for binding, variable in zip(bindings, variables, strict=True)
+        ]
+
+    # Operators
+
+    def neg(self, expr: ast.Neg) -> Type:
+        wanted = Int if expr.op == "-" else Float
+        operand = self.infer(expr.operand)
+        if operand is not wanted:
+            self.equate(operand, wanted, "operand", expr)
+        return wanted
+
+    def binary(self, expr: ast.Binary) -> Type:
+        left = self.infer(expr.left)
+        right = self.infer(expr.right)
+        if expr.op not in OPERATORS:
+            return self.comparison(expr, left, right)
+        wanted, result = OPERATORS[expr.op]
+        if left is not wanted:
+            self.equate(left, wanted, "operand", expr, 0)
+        if right is not wanted:
+            self.equate(right, wanted, "operand", expr, 1)
+        return result
+
+    def comparison(self, expr: ast.Binary, left: Type, right: Type) -> Type:
+        self.operands[expr] = left
+        self.equate(left, right, "comparison", expr)
+        part = without_equality(self.unifier, left)
+        if part is not None:
+            freeze = Freezer().freeze
+            raise Fault(NoEquality(expr.span, expr, freeze(left), freeze(part)))
+        return Bool
+
+    def connective(self, expr: ast.And | ast.Or) -> Type:
+        left = self.infer(expr.left)
+        right = self.infer(expr.right)
+        self.equate(left, Bool, "operand", expr, 0)
+        self.equate(right, Bool, "operand", expr, 1)
+        return Bool
+
+    # Functions
+
+    def function(self, expr: ast.Lambda) -> Type:
+        unifier = self.unifier
+        unifier.level += 1
+        params = [self.fresh() for _ in expr.params]
+        mark = self.scope.mark()
+        for ident, param in zip(expr.params, params, strict=True):
+            param.pinned = True
+            self.scope.define(ident.name, param)
+        body = self.infer(expr.body)
+        self.scope.leave(mark)
+        for param in params:
+            if param.link is not None:
+                reopen(unifier, param)
+            param.pinned = False
+        unifier.level -= 1
+        return Fun(params, body)
+
+    def call(self, expr: ast.Call) -> Type:
+        function = self.infer(expr.function)
+        args = [self.infer(arg) for arg in expr.args]
+        known = self.prune(function)
+        if known.__class__ is not Fun or len(known.params) != len(args):
+            result = self.fresh()
+            self.equate(function, Fun(args, result), "callee", expr)
+            return result
+        for index, (param, arg) in enumerate(zip(known.params, args, strict=True)):
+            if param is not arg:
+                self.equate(param, arg, "argument", expr, index)
+        return self.taken(known.result)
+
+    def annotated(self, expr: ast.Annot) -> Type:
+        annotation = self.elaborator.annotation(expr.type, expr.span)
+        function = unfolded(annotation)
+        value = expr.value
+        if not isinstance(value, ast.Lambda) or not isinstance(function, Fun):
+            type = self.infer(value)
+            self.equate(type, annotation, "annotated", expr)
+            return annotation
+        if len(value.params) != len(function.params):
+            wanted, given = len(function.params), len(value.params)
+            raise Fault(LambdaArity(value.span, wanted, given, annotation, expr.type.span))
+        self.unifier.level += 1
+        mark = self.scope.mark()
+        for ident, param in zip(value.params, function.params, strict=True):
+            self.scope.define(ident.name, param)
+        body = self.infer(value.body)
+        self.scope.leave(mark)
+        self.equate(body, function.result, "annotated_result", expr)
+        self.unifier.level -= 1
+        self.types[value] = annotation
+        return annotation
+
+    # Control
+
+    def conditional(self, expr: ast.If) -> Type:
+        condition = self.infer(expr.condition)
+        if condition is not Bool:
+            self.equate(condition, Bool, "condition", expr)
+        then = self.infer(expr.then)
+        otherwise = self.infer(expr.otherwise)
+        if then is otherwise and then.__class__ is not Unknown and then.settled:
+            return then
+        self.unifier.site = expr
+        try:
+            return join(self.unifier, then, otherwise)
+        except Failure as failure:
+            raise self.mismatch(failure, then, otherwise, Site("branches", expr), expr.span) from None
+
+    def loop(self, expr: ast.While) -> Type:
+        condition = self.infer(expr.condition)
+        self.equate(condition, Bool, "condition", expr)
+        self.infer(expr.body)
+        return Unit
+
+    def sequence(self, expr: ast.Seq) -> Type:
+        self.infer(expr.first)
+        return self.infer(expr.second)
+
+    # Records and variants
+
+    def record(self, expr: ast.RecordLit) -> Type:
+        refuse_repetition("record", [field.label for field in expr.fields], expr.span)
+        fields: dict[str, Type] = dict.fromkeys([field.label.name for field in expr.fields], Unit)
+        for field in reversed(expr.fields):
+            fields[field.label.name] = self.infer(field.value)
+        return Record(Extend(fields, Empty))
+
+    def field(self, expr: ast.FieldGet) -> Type:
+        label = expr.label.name
+        if expr.record.__class__ is ast.Name:
+            entry = self.scope.entries.get(expr.record.name)
+            if entry.__class__ is ModuleType:
+                self.projections.add(expr)
+                if label in entry.exports:
+                    return self.use(entry.exports[label])
+        base = self.infer(expr.record)
+        known = unfolded(self.prune(base))
+        if known.__class__ is Record:
+            found, tail = self.find(known.row, label)
+            if found is not None:
+                return self.taken(found)
+            if tail.__class__ is Unknown:
+                field = self.fresh()
+                self.unifier.site = expr
+                self.unifier.bind(tail, Extend({label: field}, self.fresh()))
+                return field
+        field = self.fresh()
+        self.equate(base, Record(Extend({label: field}, self.fresh())), "field", expr)
+        return field
+
+    def find(self, row: Type, label: str) -> tuple[Type | None, Type]:
+        """The type of a label in a row, and where the search ended."""
+        row = self.prune(row)
+        while row.__class__ is Extend:
+            if label in row.fields:
+                return row.fields[label], row
+            row = self.prune(row.tail)
+        return None, row
+
+    def update(self, expr: ast.RecordUpdate) -> Type:
+        refuse_repetition("update", [field.label for field in expr.fields], expr.span)
+        base = self.infer(expr.record)
+        known = unfolded(self.prune(base))
+        if known.__class__ is not Record:
+            known = Record(self.fresh())
+            self.equate(base, known, "update", expr)
+        noted, tail = self.unifier.flatten(known.row)
+        fields = dict(noted)
+        for field in expr.fields:
+            fields[field.label.name] = self.infer(field.value)
+        return Record(Extend(fields, tail))
+
+    def variant(self, expr: ast.Variant) -> Type:
+        args = [self.infer(arg) for arg in expr.args]
+        return Variant(Extend({expr.tag: payload(args)}, self.fresh()))
+
+    # Arrays and refs
+
+    def array(self, expr: ast.ArrayLit) -> Type:
+        element = self.fresh()
+        for index, item in enumerate(expr.items):
+            type = self.infer(item)
+            self.equate(type, element, "element", expr, index)
+        return Array(element)
+
+    def array_get(self, expr: ast.ArrayGet) -> Type:
+        index = self.infer(expr.index)
+        if index is not Int:
+            self.equate(index, Int, "index", expr)
+        array = self.infer(expr.array)
+        known = self.prune(array)
+        if known.__class__ is Array:
+            return self.taken(known.element)
+        element = self.fresh()
+        self.equate(array, Array(element), "indexed", expr)
+        return element
+
+    def array_set(self, expr: ast.ArraySet) -> Type:
+        index = self.infer(expr.index)
+        self.equate(index, Int, "index", expr)
+        value = self.infer(expr.value)
+        array = self.infer(expr.array)
+        known = self.prune(array)
+        if known.__class__ is Array:
+            self.equate(known.element, value, "stored", expr)
+        else:
+            self.equate(array, Array(value), "indexed", expr)
+        return Unit
+
+    def ref(self, expr: ast.Ref) -> Type:
+        return Ref(self.infer(expr.value))
+
+    def deref(self, expr: ast.Deref) -> Type:
+        ref = self.infer(expr.ref)
+        known = self.prune(ref)
+        if known.__class__ is Ref:
+            return self.prune(known.content)
+        content = self.fresh()
+        self.equate(Ref(content), ref, "dereferenced", expr)
+        return content
+
+    def set_ref(self, expr: ast.SetRef) -> Type:
+        ref = self.infer(expr.ref)
+        value = self.infer(expr.value)
+        known = self.prune(ref)
+        if known.__class__ is Ref:
+            self.equate(known.content, value, "assigned", expr)
+            return Unit
+        content = self.fresh()
+        self.equate(Ref(content), ref, "assignee", expr)
+        self.equate(content, value, "assigned", expr)
+        return Unit
+
+
+def is_non_expansive(expr: ast.Expr) -> bool:
+    """Whether a binding of this expression may be generalised (section 3.3, value restriction)."""
+    todo = [expr]
+    while todo:
+        expr = todo.pop()
+        match expr:
+            case ast.Variant(args=args):
+                todo.extend(args)
+            case ast.RecordLit(fields=fields):
+                todo.extend([field.value for field in fields])
+            case ast.Annot(value=value):
+                todo.append(value)
+            case _ if expr.__class__ not in NON_EXPANSIVE:
+                return False
+    return True
+
+
+NON_EXPANSIVE = frozenset({ast.Unit, ast.Int, ast.Float, ast.Bool, ast.String, ast.Name, ast.Lambda})

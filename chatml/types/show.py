@@ -1,0 +1,185 @@
+"""Types as text (language.md section 3.1, builtins.md section 1.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chatml.types.model import (
+    Array,
+    Con,
+    Empty,
+    Extend,
+    Fun,
+    Mu,
+    Record,
+    RecVar,
+    Ref,
+    Scalar,
+    Tuple,
+    Type,
+    Unknown,
+    Var,
+    Variant,
+)
+
+MOST_PARTS = 20_000
+"""How many parts of a type are shown; a type of a few lines can unfold to more than any memory holds."""
+
+
+def show(type: Type) -> str:
+    """The text of a type.
+
+    >>> from chatml.types.model import Int, String
+    >>> show(Fun([Array(Var("x")), Fun([Var("x")], String)], Record(Extend({"n": Int}, Empty))))
+    '(a array, (a -> string) -> {n: int})'
+    """
+    return Shower().show(type)
+
+
+class Shower:
+    """Shows the types of one report: a variable has one name in all of them."""
+
+    def __init__(self, most: int = MOST_PARTS) -> None:
+        self.most = most
+        self.names: dict[object, str] = {}
+        self.out: list[str] = []
+        self.left = most
+        self.inside: set[int] = set()
+        self.handlers: dict[type, Callable[[Any], None]] = {
+            Scalar: lambda type: self.out.append(type.name),
+            RecVar: lambda type: self.out.append(type.binder),
+            Var: lambda type: self.out.append(self.name("", (Var, type.name))),
+            Unknown: lambda type: self.out.append(self.name("'", type)),
+            Mu: self.mu,
+            Array: self.array,
+            Ref: self.ref,
+            Tuple: self.tuple,
+            Con: self.con,
+            Fun: self.function,
+            Record: self.record,
+            Variant: self.variant,
+        }
+
+    def show(self, type: Type) -> str:
+        """The text of one type."""
+        self.out = []
+        self.left = self.most
+        self.visit(type)
+        return "".join(self.out)
+
+    def visit(self, type: Type) -> None:
+        while isinstance(type, Unknown) and type.link is not None:
+            type = type.link
+        if id(type) in self.inside:
+            self.out.append(type.binder if isinstance(type, Mu) else "'rec")
+            return
+        self.left -= 1
+        if self.left < 0:
+            self.out.append("…")
+            return
+        if type.__class__ in LEAVES:
+            self.handlers[type.__class__](type)
+            return
+        self.inside.add(id(type))
+        self.handlers[type.__class__](type)
+        self.inside.discard(id(type))
+
+    def name(self, mark: str, variable: object) -> str:
+        """The letter of a variable: `a` to `z`, then `a1` and so on, in order of appearance."""
+        if variable not in self.names:
+            round, letter = divmod(sum(name.startswith("'") == bool(mark) for name in self.names.values()), 26)
+            self.names[variable] = f"{mark}{chr(ord('a') + letter)}{round or ''}"
+        return self.names[variable]
+
+    def listed(self, types: Sequence[Type], separator: str) -> None:
+        for index, type in enumerate(types):
+            if index:
+                self.out.append(separator)
+            if self.left < 0:
+                self.out.append("…")
+                return
+            self.visit(type)
+
+    def mu(self, type: Mu) -> None:
+        self.out.append(f"mu {type.binder}. ")
+        self.visit(type.body)
+
+    def array(self, type: Array) -> None:
+        self.visit(type.element)
+        self.out.append(" array")
+
+    def ref(self, type: Ref) -> None:
+        self.out.append("ref(")
+        self.visit(type.content)
+        self.out.append(")")
+
+    def tuple(self, type: Tuple) -> None:
+        self.out.append("(")
+        self.listed(type.parts, " * ")
+        self.out.append(")")
+
+    def con(self, type: Con) -> None:
+        if len(type.args) == 1:
+            self.visit(type.args[0])
+            self.out.append(f" {type.name}")
+        else:
+            self.out.append(f"{type.name}(")
+            self.listed(type.args, ", ")
+            self.out.append(")")
+
+    def function(self, type: Fun) -> None:
+        self.out.append("(")
+        self.listed(type.params, ", ")
+        self.out.append(" -> ")
+        self.visit(type.result)
+        self.out.append(")")
+
+    def record(self, type: Record) -> None:
+        fields, tail = flatten(type.row)
+        self.out.append("{")
+        for index, label in enumerate(sorted(fields)):
+            self.out.append(f"{'; ' if index else ''}{label}: ")
+            if self.left < 0:
+                break
+            self.visit(fields[label])
+        self.out.append("}" if tail is Empty else "; ...}" if fields else "...}")
+
+    def variant(self, type: Variant) -> None:
+        fields, tail = flatten(type.row)
+        self.out.append("[")
+        for index, label in enumerate(sorted(fields)):
+            self.out.append(f"{' | ' if index else ''}`{label}")
+            if self.left < 0:
+                break
+            self.payload(fields[label])
+        self.out.append("]" if tail is Empty else " | ...]" if fields else "...]")
+
+    def payload(self, type: Type) -> None:
+        known = type
+        while isinstance(known, Unknown) and known.link is not None:
+            known = known.link
+        if isinstance(known, Scalar) and known.name == "unit":
+            return
+        self.out.append("(")
+        if isinstance(known, Tuple) and id(known) not in self.inside:
+            self.listed(known.parts, ", ")
+        else:
+            self.visit(known)
+        self.out.append(")")
+
+
+LEAVES = frozenset({Scalar, Var, Unknown, RecVar})
+
+
+def flatten(row: Type) -> tuple[dict[str, Type], Type]:
+    """A row as one map, and what ends it."""
+    fields: dict[str, Type] = {}
+    while True:
+        if isinstance(row, Unknown) and row.link is not None:
+            row = row.link
+        elif isinstance(row, Extend):
+            fields = {**row.fields, **fields}
+            row = row.tail
+        else:
+            return fields, row

@@ -1,0 +1,129 @@
+"""The types of statements: definitions, modules, `open`, declarations (language.md sections 3.2, 3.3, 3.9, 3.11).
+
+A statement at fault is reported, its bindings are taken back, and the names that it would have defined fit everywhere
+from there on: so the next statements are checked, and what they report does not follow from the first fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chatml import ast
+from chatml.types.environment import Entry, Environment, ModuleType
+from chatml.types.faults import Fault, NotAModule, OpenShadows, TooDeep
+from chatml.types.freeze import Freezer
+from chatml.types.infer import Inference
+from chatml.types.model import Type, Unknown
+from chatml.types.scheme import ANYTHING
+
+
+class Statements:
+    """Checks the statements of a script, in order."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.inference = Inference(environment)
+        self.scope = self.inference.scope
+        self.definitions: dict[str, Entry] = {}
+        """What the script defines, or the module that is being checked; a repeated name at its last place."""
+        self.handlers: dict[type, Callable[[Any], None]] = {
+            ast.LetStatement: self.let,
+            ast.LetRecStatement: self.let_rec,
+            ast.TypeStatement: self.inference.elaborator.declare,
+            ast.ModuleStatement: self.module,
+            ast.OpenStatement: self.open,
+            ast.ExprStatement: self.expression,
+        }
+
+    def check(self, statements: Sequence[ast.Statement]) -> None:
+        """Check statements one after the other; faults are added to the problems."""
+        inference, unifier = self.inference, self.inference.unifier
+        for statement in statements:
+            level, names, bindings = unifier.level, self.scope.mark(), len(unifier.trail)
+            try:
+                self.handlers[statement.__class__](statement)
+            except Fault as fault:
+                inference.problems.append(fault.problem)
+            except RecursionError:
+                inference.problems.append(TooDeep(statement.span))
+            else:
+                continue
+            unifier.level = level
+            unifier.roll_back(bindings)
+            self.scope.leave(names)
+            self.give_up(statement)
+
+    def define(self, name: str, entry: Entry) -> None:
+        """Define a name of the script or of the module being checked."""
+        self.scope.define(name, entry)
+        self.definitions.pop(name, None)
+        self.definitions[name] = entry
+
+    def give_up(self, statement: ast.Statement) -> None:
+        """Let what a statement at fault would have defined fit everywhere."""
+        match statement:
+            case ast.LetStatement(name) | ast.ModuleStatement(name):
+                self.define(name.name, ANYTHING)
+            case ast.LetRecStatement(bindings):
+                for binding in bindings:
+                    self.define(binding.name.name, ANYTHING)
+            case ast.OpenStatement(name):
+                self.open_in_part(name.name)
+
+    def let(self, statement: ast.LetStatement) -> None:
+        self.define(statement.name.name, self.inference.bind(statement.value))
+
+    def let_rec(self, statement: ast.LetRecStatement) -> None:
+        for name, entry in self.inference.bind_group(statement.bindings):
+            self.define(name, entry)
+
+    def expression(self, statement: ast.ExprStatement) -> None:
+        self.inference.infer(statement.value)
+
+    def module(self, statement: ast.ModuleStatement) -> None:
+        inference, name = self.inference, statement.name.name
+        outside, self.definitions = self.definitions, {}
+        mark = self.scope.mark()
+        own = inference.fresh()
+        self.scope.define(name, own)
+        self.check(statement.items)
+        exports, self.definitions = self.definitions, outside
+        self.scope.leave(mark)
+        finished = ModuleType(exports)
+        if own.link is not None:
+            inference.equate(own, inference.use(finished), "module", statement)
+        self.define(name, finished)
+
+    def open(self, statement: ast.OpenStatement) -> None:
+        name, place = statement.name.name, statement.name.span
+        entry = self.scope.entries.get(name)
+        if entry is None:
+            raise Fault(self.inference.unknown_variable(name, place, opened=True))
+        if entry is ANYTHING:
+            self.scope.incomplete = True
+            return
+        if not isinstance(entry, ModuleType):
+            type = Freezer().freeze(entry) if isinstance(entry, Type) else None
+            raise Fault(NotAModule(place, name, type, isinstance(entry, Unknown)))
+        hidden = self.hidden_by(entry)
+        if hidden:
+            raise Fault(OpenShadows(place, name, tuple(hidden)))
+        for label, export in entry.exports.items():
+            self.scope.define(label, export)
+
+    def hidden_by(self, module: ModuleType) -> list[str]:
+        """The names in scope that opening a module would hide, in order; the added globals do not count (X-12)."""
+        entries = self.scope.entries
+        added = {name for name in self.environment.added if entries.get(name) is self.environment.values.get(name)}
+        return sorted((module.exports.keys() & entries.keys()) - added)
+
+    def open_in_part(self, name: str) -> None:
+        """After an `open` at fault: bring in what can be, and let the names in question fit everywhere."""
+        entry = self.scope.entries.get(name)
+        if not isinstance(entry, ModuleType):
+            self.scope.incomplete = True
+            return
+        hidden = self.hidden_by(entry)
+        for label, export in entry.exports.items():
+            self.scope.define(label, ANYTHING if label in hidden else export)

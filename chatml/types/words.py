@@ -1,0 +1,85 @@
+"""How messages speak of types."""
+
+from __future__ import annotations
+
+from chatml.types.model import Array, Con, Fun, Mu, Record, Ref, Scalar, Tuple, Type, Unknown, Variant
+from chatml.types.show import Shower
+
+MOST_PARTS = 40
+"""How many parts of a type a sentence shows."""
+
+SCALARS = {"int": "an int", "float": "a float", "bool": "a bool", "string": "a string", "unit": "unit"}
+KINDS: dict[type, str] = {
+    Record: "a record",
+    Variant: "a variant",
+    Fun: "a function",
+    Tuple: "several arguments",
+    Unknown: "any type",
+    Mu: "a recursive type",
+}
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+STEPS = {
+    "parameter": "the {} parameter",
+    "result": "the result",
+    "field": "the field `{}`",
+    "tag": "the tag `{}",
+    "payload": "the {} argument",
+    "element": "the elements",
+    "content": "the content",
+    "argument": "what the task gives",
+}
+
+
+class Words:
+    """Words the types of one report; a variable has the same name in all of them."""
+
+    def __init__(self) -> None:
+        self.shower = Shower(MOST_PARTS)
+
+    def show(self, type: Type) -> str:
+        """The type as it prints, shortened."""
+        return self.shower.show(type)
+
+    def a(self, type: Type) -> str:
+        """The type with its kind or an article.
+
+        >>> from chatml.types.model import Int
+        >>> Words().a(Int), Words().a(Fun([Int], Int)), Words().a(Array(Int))
+        ('an int', 'a function (int -> int)', 'an int array')
+        """
+        known = resolved(type)
+        if isinstance(known, Scalar):
+            return SCALARS[known.name]
+        shown = self.show(known)
+        if not isinstance(known, Array | Ref | Con):
+            return f"{KINDS[known.__class__]} {shown}" if known.__class__ in KINDS else shown
+        if not shown[0].isalpha():
+            return shown
+        return f"{'an' if shown[0] in 'aeiou' else 'a'} {shown}"
+
+    def path(self, path: tuple[tuple[str, str | int], ...]) -> str:
+        """Where in whole types two parts are, innermost first: `the elements of the field `a``."""
+        steps = [STEPS[kind].format(ordinal(part) if isinstance(part, int) else part) for kind, part in reversed(path)]
+        return " of ".join(steps)
+
+
+def ordinal(index: int) -> str:
+    """An ordinal number for an index from zero."""
+    return ORDINALS[index] if index < len(ORDINALS) else f"{index + 1}th"
+
+
+def quoted(text: str) -> str:
+    """Code in a sentence; a tag brings its own backtick."""
+    return text if text.startswith("`") else f"`{text}`"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 argument`, `2 arguments`, `no arguments`."""
+    return f"{count or 'no'} {noun}{'s' * (count != 1)}"
+
+
+def resolved(type: Type) -> Type:
+    """A frozen type without the variable that may stand for it."""
+    while isinstance(type, Unknown) and type.link is not None:
+        type = type.link
+    return type
