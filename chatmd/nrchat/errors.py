@@ -4,7 +4,7 @@
 ChatmlError, ValueError
 └── NrChatError
     ├── Json5Error           a text is not JSON5; carries line, column and offset within that text
-    ├── ChatSyntaxError      a meta cannot be read; carries line and column in the chat, its cause is the Json5Error
+    ├── ChatSyntaxError      a meta cannot be read; carries line and column in the chat
     ├── ChatFileError        a chat file is not UTF-8, or lost what had been read of it
     ├── SpanError            a span does not fit the text it is applied to
     ├── OffsetError          an offset points past the text or into the middle of a character
@@ -25,8 +25,8 @@ class NrChatError(ChatmlError, ValueError):
 class Json5Error(NrChatError):
     """A text that is not JSON5 (nrchat.md section 12).
 
-    `line` and `column` count from 1, in code points of the JSON5 text, and only LF ends a line; `offset` counts from
-    0; `reason` is the message without the place.
+    `line` and `column` count from 1, in code points of the JSON5 text, and only LF ends a line; `offset`
+    counts from 0; `reason` is the message without the place.
     """
 
     def __init__(self, reason: str, *, line: int, column: int, offset: int) -> None:
@@ -40,7 +40,8 @@ class Json5Error(NrChatError):
 class ChatSyntaxError(NrChatError):
     """A marker whose meta cannot be read (nrchat.md R6); `__cause__` is the `Json5Error`.
 
-    `line` is the line of the marker, `column` the place in that line where reading stopped; both count from 1.
+    `line` is the line of the marker, `column` the place in that line where reading stopped; both count from
+    1.
     """
 
     def __init__(self, reason: str, *, line: int, column: int) -> None:

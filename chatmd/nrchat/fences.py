@@ -1,8 +1,9 @@
 """Fence zones: runs of lines in which nothing is read (nrchat.md section 8).
 
-A line of four or more backticks opens a zone if a line of at least as many, and nothing else, follows anywhere below.
-Looking below for each opener would be quadratic. But a closer of `n` backticks is below a place exactly when the last
-closer of `n` or more is; so one pass notes the last closer of each length, and a second one finds the zones.
+A line of four or more backticks opens a zone if a line of at least as many, and nothing else, follows
+anywhere below. Looking below for each opener would be quadratic. But a closer of `n` backticks is below a
+place exactly when the last closer of `n` or more is; so one pass notes the last closer of each length, and a
+second one finds the zones.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ AFTER_CLOSER = " \t\r"
 
 
 class Fence(NamedTuple):
-    """A line shaped like an opener: where it starts and ends (before its LF), its backticks, whether it may close."""
+    """A line shaped like an opener: its start, its end before the LF, its backticks, whether it may close."""
 
     start: int
     end: int
@@ -73,7 +74,7 @@ class Closers:
 
 
 def scan(text: str) -> Iterator[tuple[int, int | None]]:
-    """Every opener outside the zones above it (Z3): its start, and the end of its zone, or None if it is dangling."""
+    """Every opener outside the zones above it (Z3): its start, and the end of its zone, None if dangling."""
     if LEAST not in text:
         return
     closers = Closers(fence_lines(text))
@@ -90,7 +91,7 @@ def scan(text: str) -> Iterator[tuple[int, int | None]]:
 
 
 def zones(text: str) -> Iterator[tuple[int, int]]:
-    """The zones of a text in order: from the opener's first backtick to the end of the closer's line, without its LF.
+    """The zones of a text in order: from the opener's first backtick to the end of the closer's line.
 
     >>> list(zones("a\\n````\\n%b\\n````\\n`````"))
     [(2, 14)]
@@ -101,7 +102,7 @@ def zones(text: str) -> Iterator[tuple[int, int]]:
 
 
 def is_closed(body: str) -> bool:
-    """Whether no opener is left dangling, which could swallow messages that come after (nrchat.md section 15).
+    """Whether no opener is left dangling, which could swallow the messages below (nrchat.md section 15).
 
     >>> is_closed("````\\nx\\n````"), is_closed("````\\nx")
     (True, False)
@@ -114,6 +115,7 @@ def fence_for(guest: str) -> str:
 
     A guest between two such lines comes back as it went in, whatever it holds (except for CRs at line ends).
 
+    >>> from chatmd.nrchat import escape_body
     >>> guest = "%user\\nlook: ```` and %more"
     >>> fence = fence_for(guest)
     >>> fence, f"{fence}\\n{guest}\\n{fence}" == escape_body(f"{fence}\\n{guest}\\n{fence}")

@@ -14,7 +14,7 @@ LINE_HAS_RUNG = re.compile(r"\n\\(?=\\*%)")
 
 
 def escape_body(body: str) -> str:
-    """The body with one backslash more before each line that begins with `%`, or with backslashes and `%` (R3).
+    """The body with a backslash more before each line that begins with `%`, or backslashes and `%` (R3).
 
     Lines in fence zones stay as they are. Each call adds a rung; reading takes one off.
 

@@ -30,14 +30,15 @@ def _show_meta(meta: dict[str, Any] | None) -> str:
 class Message:
     """One message of a chat.
 
-    `role` is any text without white space; `name` is None or text; `meta` is None or a dict of JSON5 values (an
-    empty one is still a meta); `body` is the text, with LF line ends.
+    `role` is any text without white space; `name` is None or text; `meta` is None or a dict of JSON5 values
+    (an empty one is still a meta); `body` is the text, with LF line ends.
 
-    `raw_meta` is the meta's text as it stood in the file. While it is there, it is what `stringify` writes and
-    `meta` is not looked at: change a meta with `with_meta`. `span` is the place that `parse` found the message at.
+    `raw_meta` is the meta's text as it stood in the file. While it is there, it is what `stringify` writes
+    and `meta` is not looked at: change a meta with `with_meta`. `span` is the place that `parse` found the
+    message at.
 
-    Two messages are equal when everything but the span is; values of the metas compare as JSON5 (NaN equals NaN,
-    `1` equals `1.0` and not `True`).
+    Two messages are equal when everything but the span is; values of the metas compare as JSON5 (NaN equals
+    NaN, `1` equals `1.0` and not `True`).
 
     >>> Message("user", "Bob", {"id": 1}, "hi") == Message("user", "Bob", {"id": 1.0}, "hi", span=Span(0, 20))
     True

@@ -25,8 +25,9 @@ NAME_ESCAPE = re.compile(r"\\([{}\\])")
 def parse(text: str) -> list[Message]:
     """The messages of a chat, in order, with their spans (nrchat.md section 3).
 
-    What stands before the first marker is passed over. `text` must have its line ends untouched: open files with
-    `newline=""`. Raises `ChatSyntaxError`, a `ValueError` with the line, for the first meta that is not JSON5.
+    What stands before the first marker is passed over. `text` must have its line ends untouched: open files
+    with `newline=""`. Raises `ChatSyntaxError`, a `ValueError` with the line, for the first meta that is not
+    JSON5.
 
     >>> for message in parse("%user Bob {id: 1}\\nhi\\n%bot\\n\\\\%done\\n"):
     ...     print(message.role, message.name, message.meta, message.body, message.span)
@@ -47,7 +48,9 @@ def read_messages(text: str, offset: int = 0, line: int = 1) -> Iterator[Message
             yield reader.message(previous, _before_seam(text, marker.start(1) - 2))
         previous = marker
     if previous is not None:
-        yield reader.message(previous, _before_seam(text, len(text) - 1) if text.endswith("\n") else len(text))
+        yield reader.message(
+            previous, _before_seam(text, len(text) - 1) if text.endswith("\n") else len(text)
+        )
 
 
 def markers(text: str) -> Iterator[re.Match[str]]:

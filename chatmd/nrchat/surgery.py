@@ -1,7 +1,7 @@
 """Surgery: editing a chat by spans, so that every other character stays where it is (nrchat.md section 14).
 
-`messages` is always what `parse` returned for `text`. For several edits of one text, go from the last message to the
-first, or parse again in between.
+`messages` is always what `parse` returned for `text`. For several edits of one text, go from the last message
+to the first, or parse again in between.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from chatmd.nrchat.write import stringify
 def replace_span(text: str, span: Span, replacement: str) -> str:
     """The text with `text[span.start:span.end]` replaced (R1). The replacement is not looked at.
 
-    Raises `SpanError`, a `ValueError`, unless `0 <= start <= end <= len(text)` with true integers; nothing is clipped.
+    Raises `SpanError`, a `ValueError`, unless `0 <= start <= end <= len(text)` with true integers; nothing is
+    clipped.
 
     >>> replace_span("%user\\nhi\\n%bot\\n", Span(0, 8), "%user\\nhello")
     '%user\\nhello\\n%bot\\n'
@@ -43,6 +44,7 @@ def _checked(text: str, span: Span) -> tuple[int, int]:
 def replace_message(text: str, messages: Sequence[Message], index: int, message: Message) -> str:
     """The text with one message put in the place of another.
 
+    >>> from chatmd.nrchat import parse
     >>> text = "%user\\r\\nhi\\r\\n%bot\\r\\n"
     >>> replace_message(text, parse(text), 0, Message("user", body="one\\ntwo"))
     '%user\\r\\none\\r\\ntwo\\r\\n%bot\\r\\n'
@@ -53,6 +55,7 @@ def replace_message(text: str, messages: Sequence[Message], index: int, message:
 def delete_message(text: str, messages: Sequence[Message], index: int) -> str:
     """The text without one message and one of its seams.
 
+    >>> from chatmd.nrchat import parse
     >>> text = "%a\\nx\\n%b\\ny\\n"
     >>> delete_message(text, parse(text), 0), delete_message(text, parse(text), 1)
     ('%b\\ny\\n', '%a\\nx\\n')
@@ -71,6 +74,7 @@ def delete_message(text: str, messages: Sequence[Message], index: int) -> str:
 def insert_message(text: str, messages: Sequence[Message], index: int, message: Message) -> str:
     """The text with a message put in before message `index`, or at the end if there is no such message.
 
+    >>> from chatmd.nrchat import parse
     >>> text = "%a\\n%c\\n"
     >>> insert_message(text, parse(text), 1, Message("b", body="x"))
     '%a\\n%b\\nx\\n%c\\n'
@@ -96,6 +100,7 @@ def append_message(text: str, message: Message) -> str:
 def replace_marker(text: str, messages: Sequence[Message], index: int, message: Message) -> str:
     """The text with the marker line of one message written anew; its body stays as it is.
 
+    >>> from chatmd.nrchat import parse
     >>> text = "%user {n: 1}\\n  hi\\n"
     >>> messages = parse(text)
     >>> replace_marker(text, messages, 0, messages[0].with_meta({"n": 2}))

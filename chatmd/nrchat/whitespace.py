@@ -1,7 +1,7 @@
 """The white space of nr-chat and of JSON5: 25 characters, and not Python's set (nrchat.md Appendix B).
 
-`str.strip()`, `str.isspace()` and `\\s` know U+001C to U+001F and U+0085, which count as text here, and do not know
-U+FEFF, which is white space here.
+`str.strip()`, `str.isspace()` and `\\s` know U+001C to U+001F and U+0085, which count as text here, and do
+not know U+FEFF, which is white space here.
 """
 
 from __future__ import annotations

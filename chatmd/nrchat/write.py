@@ -5,22 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from chatmd.nrchat.check import losses, refusals
 from chatmd.nrchat.errors import WriteTypeError
 from chatmd.nrchat.json5.write import stringify_json5
 from chatmd.nrchat.ladder import escape_body
 from chatmd.nrchat.message import Message
+from chatmd.nrchat.problems import losses, refusals
 
 NAME_ESCAPED = re.compile(r"[{}]|\\(?=[{}\\]|\Z)")
 
 
 def stringify(messages: Iterable[Message], *, strict: bool = False) -> str:
-    """The text of a chat (nrchat.md section 11): LF line ends, and one at the end unless there are no messages.
+    """The text of a chat (nrchat.md section 11): LF line ends, one at the end unless there are no messages.
 
     A meta is written as `raw_meta` if the message has it, else in canonical JSON5. Raises `WriteTypeError` (a
-    `TypeError` and `ValueError`) for a role that is empty or holds white space, and for a value in a meta that has no
-    JSON5 form; `WriteError` (a `ValueError`) for a name or raw meta with a line feed. With `strict`, everything that
-    `check` finds is refused: what would not read back as it is.
+    `TypeError` and `ValueError`) for a role that is empty or holds white space, and for a value in a meta
+    that has no JSON5 form; `WriteError` (a `ValueError`) for a name or raw meta with a line feed. With
+    `strict`, everything that `check` finds is refused: what would not read back as it is.
 
     >>> stringify([Message("user", "Bob", {"id": 1}, "hi"), Message("bot", body="%done")])
     '%user Bob {id: 1}\\nhi\\n%bot\\n\\\\%done\\n'

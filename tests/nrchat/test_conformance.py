@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from chatml.errors import ChatmlError
 from chatmd import nrchat
+from chatml.errors import ChatmlError
 
-CASES = [json.loads(line) for line in (Path(__file__).parent / "conformance.jsonl").read_text("utf-8").splitlines()]
+CASES = [
+    json.loads(line) for line in (Path(__file__).parent / "conformance.jsonl").read_text("utf-8").splitlines()
+]
 ERRORS = {
     "syntax": nrchat.NrChatError,
     "type": TypeError,
@@ -35,7 +37,7 @@ def decoded(value: Any) -> Any:
 
 
 def exact(value: Any) -> Any:
-    """A value in a form whose equality is the cases': doubles with signs, bool apart from int, keys in order."""
+    """A value in a form whose equality is that of the cases: signed doubles, bool apart, keys in order."""
     if isinstance(value, list):
         return ["list", *map(exact, value)]
     if isinstance(value, dict):

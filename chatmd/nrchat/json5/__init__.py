@@ -1,1 +1,1 @@
-"""A small JSON5 codec: reading is all of JSON5, writing has one form for every value (nrchat.md 12 and 13)."""
+"""A small JSON5 codec: reads all of JSON5, writes one form for every value (nrchat.md 12 and 13)."""

@@ -1,4 +1,4 @@
-"""Equality of JSON5 values: what reads back the same is the same (nrchat.md section 15, the sign for "equal")."""
+"""Equality of JSON5 values: what reads back the same is the same (nrchat.md section 15)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from chatmd.nrchat.json5.numbers import nearest
 def same_value(left: Any, right: Any) -> bool:
     """Whether two values mean the same JSON5 value.
 
-    Numbers compare as doubles with the sign of zero, NaN equals NaN, `True` is not `1`, a tuple is a list, and the
-    order of keys does not count. Safe for values of any depth.
+    Numbers compare as doubles with the sign of zero, NaN equals NaN, `True` is not `1`, a tuple is a list,
+    and the order of keys does not count. Safe for values of any depth.
 
     >>> same_value({"a": [1, float("nan")]}, {"a": (1.0, float("nan"))}), same_value([True], [1])
     (True, False)
@@ -43,7 +43,9 @@ def _same_scalar(one: Any, other: Any) -> bool:
     if not numbers or isinstance(one, bool) or isinstance(other, bool):
         return type(one) is type(other) and bool(one == other)
     one, other = _double(one), _double(other)
-    return (one == other and math.copysign(1, one) == math.copysign(1, other)) or (one != one and other != other)
+    return (one == other and math.copysign(1, one) == math.copysign(1, other)) or (
+        one != one and other != other
+    )
 
 
 def _double(number: int | float) -> float:

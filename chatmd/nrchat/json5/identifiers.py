@@ -1,6 +1,7 @@
 """Which characters may stand in a bare key (nrchat.md J4 and Appendix B).
 
-This is ECMAScript's ID_Start and ID_Continue, spelled with general categories. `str.isidentifier` is another set.
+This is ECMAScript's ID_Start and ID_Continue, spelled with general categories. `str.isidentifier` is another
+set.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ MARKS_AND_DIGITS = frozenset({"Mn", "Mc", "Nd", "Pc"})
 STARTS = frozenset("$_\u1885\u1886\u2118\u212e\u309b\u309c")
 """Characters that may begin a key although their category does not say so."""
 
-PARTS = STARTS | frozenset("\u200c\u200d\u00b7\u0387\u19da\u30fb\uff65") | frozenset(map(chr, range(0x1369, 0x1372)))
+PARTS = (
+    STARTS
+    | frozenset("\u200c\u200d\u00b7\u0387\u19da\u30fb\uff65")
+    | frozenset(map(chr, range(0x1369, 0x1372)))
+)
 """Characters that may continue a key although their category does not say so."""
 
 NEITHER = "\u2e2f"

@@ -42,7 +42,7 @@ def _magnitude(digits: str) -> int | float:
 
 
 def nearest(number: int) -> int | float:
-    """An integer, as a double when it is too large to be exact; infinite when it is too large for a double."""
+    """An integer; as the nearest double when no double is exactly it, infinite beyond their range."""
     if -LARGEST_EXACT <= number <= LARGEST_EXACT:
         return number
     try:

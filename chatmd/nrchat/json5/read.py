@@ -1,8 +1,8 @@
 """Reading JSON5 (nrchat.md section 12).
 
-One regular expression takes a whole key with its colon, another a whole value with the blanks around it. What they do
-not take (comments, strings with escapes, keys beyond ASCII, closing brackets, faults) is read character by character.
-The open containers are on a list, so depth costs no Python frames.
+One regular expression takes a whole key with its colon, another a whole value with the blanks around it. What
+they do not take (comments, strings with escapes, keys beyond ASCII, closing brackets, faults) is read
+character by character. The open containers are on a list, so depth costs no Python frames.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chatmd.nrchat.json5.strings import read_string
 from chatmd.nrchat.whitespace import WHITESPACE
 
 MAX_DEPTH = 1_000_000
-"""Brackets nested deeper than this are an error: each open one costs memory long before anything checks the text."""
+"""Brackets nested deeper than this are an error: each open one takes far more memory than its character."""
 
 BLANKS = f"[{WHITESPACE}]*"
 PLAIN_STRINGS = r"""'([^'\\\n\r]*)'|"([^"\\\n\r]*)\""""
@@ -37,8 +37,9 @@ SHORT_NUMBER = 15
 def parse_json5(text: str) -> Any:
     """The value of a JSON5 text: dict, list, str, int, float, bool or None (nrchat.md section 12).
 
-    A whole number that a double holds exactly is an `int`, every other number a `float`; `-0` is `-0.0`. Of equal
-    keys the last one counts. Raises `Json5Error`, which is a `ValueError`, with line and column for any other text.
+    A whole number that a double holds exactly is an `int`, every other number a `float`; `-0` is `-0.0`. Of
+    equal keys the last one counts. Raises `Json5Error`, which is a `ValueError`, with line and column for any
+    other text.
 
     >>> parse_json5("{unquoted: 'yes', \\"hex\\": 0xFF, half: .5, list: [1, 2,], /* why not */}")
     {'unquoted': 'yes', 'hex': 255, 'half': 0.5, 'list': [1, 2]}
@@ -169,7 +170,11 @@ def _read_name(text: str, position: int) -> tuple[str, int]:
             end = match.end()
         if not letter or not allowed(letter):
             if escaped:
-                raise fault(text, position, f"the escaped character {found(letter, 0)} cannot stand here in a bare key")
+                raise fault(
+                    text,
+                    position,
+                    f"the escaped character {found(letter, 0)} cannot stand here in a bare key",
+                )
             if not letters:
                 raise _unexpected(text, position, "a key")
             return "".join(letters), position

@@ -36,10 +36,10 @@ BRACKETS: dict[type, tuple[str, str]] = {dict: ("{", "}"), list: ("[", "]"), tup
 def stringify_json5(value: Any) -> str:
     """The canonical JSON5 text of a value, on one line (nrchat.md section 13).
 
-    Takes None, bool, int, float, str, list, tuple and dict with str keys. The same value always gives the same
-    characters, and those of the format's other implementations: keys bare where ASCII allows it, strings in single
-    quotes, numbers as JavaScript writes them (an int beyond 2**53 as the nearest double). Raises `WriteTypeError`,
-    which is a `TypeError`, for anything else and for a container inside itself.
+    Takes None, bool, int, float, str, list, tuple and dict with str keys. The same value always gives the
+    same characters, and those of the format's other implementations: keys bare where ASCII allows it, strings
+    in single quotes, numbers as JavaScript writes them (an int beyond 2**53 as the nearest double). Raises
+    `WriteTypeError`, which is a `TypeError`, for anything else and for a container inside itself.
 
     >>> stringify_json5({"a-b": "it's", "n": [1, 2.0, None], "deep": {"ok": True}})
     "{'a-b': 'it\\\\'s', n: [1, 2, null], deep: {ok: true}}"
