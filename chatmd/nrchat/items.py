@@ -151,12 +151,7 @@ def _form(message: Message, kind: Kind) -> tuple[str, dict[str, Any] | None]:
     """The form of a message's body, and its meta without the member that names it."""
     meta = message.meta
     form = None if meta is None else meta.get("format")
-    if (
-        meta is None
-        or form not in FORMATS
-        or form == kind.usual
-        or (form == JSON5 and not _is_json5(message.body))
-    ):
+    if meta is None or form not in FORMATS or form == kind.usual or (form == JSON5 and not _is_json5(message.body)):
         return kind.usual, meta
     return form, {key: value for key, value in meta.items() if key != "format"} or None
 

@@ -79,9 +79,7 @@ def _bad_role(role: Any) -> WriteError:
 def _bad_line(field: str, value: Any) -> WriteError:
     if not isinstance(value, str):
         return WriteTypeError(f"{field} is a str or None, not {type(value).__name__}")
-    return WriteError(
-        f"{field} cannot hold a line feed: what follows it would be read as a body or as a message"
-    )
+    return WriteError(f"{field} cannot hold a line feed: what follows it would be read as a body or as a message")
 
 
 def losses(message: Message) -> Iterator[tuple[str, WriteError]]:

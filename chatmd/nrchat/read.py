@@ -48,9 +48,7 @@ def read_messages(text: str, offset: int = 0, line: int = 1) -> Iterator[Message
             yield reader.message(previous, _before_seam(text, marker.start(1) - 2))
         previous = marker
     if previous is not None:
-        yield reader.message(
-            previous, _before_seam(text, len(text) - 1) if text.endswith("\n") else len(text)
-        )
+        yield reader.message(previous, _before_seam(text, len(text) - 1) if text.endswith("\n") else len(text))
 
 
 def markers(text: str) -> Iterator[re.Match[str]]:

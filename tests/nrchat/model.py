@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import struct
 import unicodedata
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -477,13 +478,8 @@ def write_double(value: int | float) -> str:
         return sign + "Infinity"
     if not value:
         return sign + "0"
-    for precision in range(17):
-        scientific = f"{value:.{precision}e}"
-        if float(scientific) == value:
-            break
-    mantissa, exponent = scientific.split("e")
-    digits = mantissa.replace(".", "")
-    k, n = len(digits), int(exponent) + 1
+    digits, point = shortest(value)
+    k, n = len(digits), point
     if k <= n <= 21:
         return sign + digits + "0" * (n - k)
     if 0 < n <= 21:
@@ -492,3 +488,21 @@ def write_double(value: int | float) -> str:
         return sign + "0." + "0" * -n + digits
     e = f"e{'-' if n < 1 else '+'}{abs(n - 1)}"
     return sign + digits[0] + ("." + digits[1:] if k > 1 else "") + e
+
+
+def shortest(value: float) -> tuple[str, int]:
+    """The fewest digits that read back as a positive double (the nearest, of two the even ones), and the point."""
+    exact = Decimal(value)
+    for precision in range(1, 18):
+        texts = [
+            f"{Context(prec=precision, rounding=rounding).create_decimal(exact):.{precision - 1}e}"
+            for rounding in (ROUND_FLOOR, ROUND_CEILING)
+        ]
+        fitting = [text for text in texts if float(text) == value]
+        if fitting:
+            best = min(
+                fitting, key=lambda text: (abs(Fraction(text) - Fraction(value)), int(text.split("e")[0][-1]) % 2)
+            )
+            mantissa, exponent = best.split("e")
+            return mantissa.replace(".", ""), int(exponent) + 1
+    raise AssertionError(value)

@@ -139,6 +139,16 @@ JSON5_FRAGMENTS = [
 ]
 
 chats = st.lists(st.sampled_from(FRAGMENTS), max_size=40).map("".join)
+TIDY_LINES = [
+    *("%u", "%u Kim {k: 1}", "%%part {}", "%v \\{a\\}", "%w {'a': \"x\"} // why"),
+    *("x", "", "", "% x", "%", "\\%", "\\\\%y", "  ", "\N{ROCKET}", "```", "\u2028%n"),
+    *("````\n%x {\n\\%\n````", "`````\n````\n`````` ", "```` py\r\n%y\r\n````"),
+]
+tidy_chats = st.lists(
+    st.tuples(st.sampled_from(TIDY_LINES), st.sampled_from(["\n", "\n", "\r\n"])).map("".join), max_size=14
+).flatmap(lambda lines: st.sampled_from(["".join(lines), "".join(lines).rstrip("\r\n")]))
+"""Chats within the preconditions of the laws of surgery: readable, closed, no line end with two CRs."""
+
 json5_texts = st.lists(st.sampled_from(JSON5_FRAGMENTS), max_size=14).map("".join)
 
 characters = st.characters(exclude_categories=["Cs"])

@@ -12,9 +12,7 @@ import pytest
 from chatmd import nrchat
 from chatml.errors import ChatmlError
 
-CASES = [
-    json.loads(line) for line in (Path(__file__).parent / "conformance.jsonl").read_text("utf-8").splitlines()
-]
+CASES = [json.loads(line) for line in (Path(__file__).parent / "conformance.jsonl").read_text("utf-8").splitlines()]
 ERRORS = {
     "syntax": nrchat.NrChatError,
     "type": TypeError,
@@ -44,7 +42,7 @@ def exact(value: Any) -> Any:
         return ["dict", *([key, exact(item)] for key, item in value.items())]
     if isinstance(value, int | float) and not isinstance(value, bool):
         number = float(value)
-        return ["number", "NaN" if math.isnan(number) else number, math.copysign(1, number)]
+        return ["number", "NaN"] if math.isnan(number) else ["number", number, math.copysign(1, number)]
     return [type(value).__name__, value]
 
 

@@ -43,9 +43,7 @@ def _same_scalar(one: Any, other: Any) -> bool:
     if not numbers or isinstance(one, bool) or isinstance(other, bool):
         return type(one) is type(other) and bool(one == other)
     one, other = _double(one), _double(other)
-    return (one == other and math.copysign(1, one) == math.copysign(1, other)) or (
-        one != one and other != other
-    )
+    return (one == other and math.copysign(1, one) == math.copysign(1, other)) or (one != one and other != other)
 
 
 def _double(number: int | float) -> float:

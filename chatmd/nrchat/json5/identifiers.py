@@ -15,11 +15,7 @@ MARKS_AND_DIGITS = frozenset({"Mn", "Mc", "Nd", "Pc"})
 STARTS = frozenset("$_\u1885\u1886\u2118\u212e\u309b\u309c")
 """Characters that may begin a key although their category does not say so."""
 
-PARTS = (
-    STARTS
-    | frozenset("\u200c\u200d\u00b7\u0387\u19da\u30fb\uff65")
-    | frozenset(map(chr, range(0x1369, 0x1372)))
-)
+PARTS = STARTS | frozenset("\u200c\u200d\u00b7\u0387\u19da\u30fb\uff65") | frozenset(map(chr, range(0x1369, 0x1372)))
 """Characters that may continue a key although their category does not say so."""
 
 NEITHER = "\u2e2f"

@@ -27,7 +27,7 @@ def read_number(literal: str) -> int | float:
     """
     digits = literal.lstrip("+-")
     magnitude = _magnitude(digits)
-    if literal[0] != "-":
+    if literal[0] != "-" or math.isnan(magnitude):
         return magnitude
     return -magnitude if magnitude else -0.0
 

@@ -80,9 +80,7 @@ def _unfinished(text: str, start: int, at: int) -> Exception:
     """The fault of a string that stops at a line end or at the end of the text."""
     if at >= len(text):
         return fault(text, at, f"the string that begins with {found(text, start)} has no closing quote")
-    return fault(
-        text, at, "a string cannot hold a line end; write \\n or \\r, or end the line with a backslash"
-    )
+    return fault(text, at, "a string cannot hold a line end; write \\n or \\r, or end the line with a backslash")
 
 
 def write_string(text: str) -> str:
