@@ -17,13 +17,14 @@ import re
 from typing import Any
 
 from chatml.errors import BoundaryError
+from chatml.faults import describe
 from chatml.surrogates import surrogate_problem
 from chatml.traversal import MANY_PARTS, Rebuild, check_extent
-from chatml.values import INT_MAX, INT_MIN, Function, Module, Ref, Task, Value
+from chatml.values import INT_MAX, INT_MIN, ModuleValue, Ref, Task, Value, is_function
 
 TAG = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
 LABEL = re.compile(r"[a-z_][A-Za-z0-9_]*", re.ASCII)
-OPAQUE = (Ref, Function, Module, Task)
+OPAQUE = (Ref, ModuleValue, Task)
 WHOLE = 1e16
 """Below this magnitude `repr` writes a float with an integral value without exponent."""
 
@@ -60,7 +61,9 @@ class _FromPython(Rebuild):
         return BoundaryError(message)
 
     def convert(self, value: Any) -> Value:
-        if value is None or value is True or value is False or type(value) is float or isinstance(value, OPAQUE):
+        if value is None or value is True or value is False or type(value) is float:
+            return value
+        if isinstance(value, OPAQUE) or is_function(value):
             return value
         if isinstance(value, str):
             return self.text(value)
@@ -115,8 +118,7 @@ class _ToPython(Rebuild):
             return self.variant(value[0], value[1:])
         if value is None or kind in (bool, int, float, str):
             return value
-        name = next((opaque.__name__.lower() for opaque in OPAQUE if isinstance(value, opaque)), None)
-        raise self.failure(f"a {name or f'Python `{kind.__name__}`'} is not data, so it has no Python counterpart")
+        raise self.failure(f"{describe(value)} is not data, so it has no Python counterpart")
 
 
 def _short(value: object) -> str:

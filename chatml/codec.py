@@ -17,19 +17,19 @@ from typing import Any
 from chatml.errors import SnapshotError
 from chatml.surrogates import surrogate_problem
 from chatml.traversal import MOST_PARTS, Rebuild
-from chatml.values import INT_MAX, INT_MIN, BuiltinFunction, Function, Module, Ref, Task, Value
+from chatml.values import INT_MAX, INT_MIN, ModuleValue, Ref, Task, Value, is_builtin, is_function
 
 Snapshot = dict[str, Any]
 """A value as JSON data: an object with one key, the kind."""
 
 NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
-KINDS: tuple[tuple[type, str], ...] = (
-    (Ref, "refs"),
-    (BuiltinFunction, "builtins"),
-    (Function, "closures"),
-    (Module, "modules"),
-    (Task, "tasks"),
+KINDS: tuple[tuple[Callable[[Value], bool], str], ...] = (
+    (lambda value: isinstance(value, Ref), "refs"),
+    (is_builtin, "builtins"),
+    (is_function, "closures"),
+    (lambda value: isinstance(value, ModuleValue), "modules"),
+    (lambda value: isinstance(value, Task), "tasks"),
 )
 
 
@@ -82,8 +82,8 @@ class _Encoder(Rebuild):
             return {"record": pairs}
         if kind is tuple:
             return {"variant": [value[0], self.arguments(value[0], value[1:])]}
-        for opaque, plural in KINDS:
-            if isinstance(value, opaque):
+        for is_kind, plural in KINDS:
+            if is_kind(value):
                 raise self.failure(f"{plural} are not serializable in ChatML snapshots")
         raise self.failure(f"Python `{kind.__name__}` objects are not serializable in ChatML snapshots")
 

@@ -38,12 +38,16 @@ class Engine(ABC):
         """The content of a cell."""
 
     @abstractmethod
-    def apply(self, function: Value, args: list[Value]) -> Value:
-        """Apply a function value to arguments on behalf of the host; raises `RuntimeFailure` and nothing else."""
+    def guard(self, action: Callable[[], Value]) -> Value:
+        """Carry out an action of the host that uses `call`; what fails in the script is raised as `RuntimeFailure`."""
 
     @abstractmethod
     def call(self, function: Value, args: list[Value]) -> Value:
-        """Apply a function value to arguments on behalf of a builtin, whose own call the engine watches."""
+        """Apply a function value to arguments, inside `guard` or on behalf of a builtin."""
+
+    def apply(self, function: Value, args: list[Value]) -> Value:
+        """Apply a function value to arguments on behalf of the host; raises `RuntimeFailure`."""
+        return self.guard(lambda: self.call(function, args))
 
     def print(self, text: str) -> None:
         self.sink(text)

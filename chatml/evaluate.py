@@ -32,7 +32,7 @@ from chatml.faults import (
 from chatml.limits import Limits
 from chatml.source import Span
 from chatml.stack import deep
-from chatml.values import BuiltinFailure, BuiltinFunction, Function, Module, Ref, Value, wrap
+from chatml.values import BuiltinFailure, BuiltinFunction, Function, ModuleValue, Ref, Value, wrap
 
 Frame = list[Any]
 
@@ -71,11 +71,7 @@ class Walker(Engine):
     def run(self) -> None:
         self.guard(lambda: self.statements(self.script.statements, [None] * self.script.size))
 
-    def apply(self, function: Value, args: list[Value]) -> Value:
-        return self.guard(lambda: self.call(function, args))
-
     def guard(self, action: Callable[[], Value]) -> Value:
-        """Carry out an action with room for deep recursion."""
         try:
             with deep(self.budget.depth * FRAMES_PER_CALL + FRAMES_TO_SPARE):
                 return action()
@@ -94,14 +90,13 @@ class Walker(Engine):
                     for cell, function in zip(group, functions, strict=True):
                         cells[cell] = make_closure(self, function, frame, 0)
                 case core.DefineModule(cell=cell, name=name, items=items, exports=exports):
-                    cells[cell] = module = Module(name)
+                    cells[cell] = module = ModuleValue(name)
                     self.statements(items, frame)
                     module.exports.update({label: cells[defined] for label, defined in exports})
 
     # Calls
 
     def call(self, function: Value, args: list[Value]) -> Value:
-        """Apply a function value on behalf of a builtin or of the host."""
         outer = self.depth
         try:
             if isinstance(function, Closure):
@@ -315,7 +310,7 @@ def get(walker: Walker, node: core.Get, frame: Frame, depth: int) -> Value:
     value = walker.evaluate(node.record, frame, depth)
     if type(value) is dict:
         fields = value
-    elif type(value) is Module:
+    elif type(value) is ModuleValue:
         fields = value.exports
     else:
         raise confusion(node.span, "a record or a module", value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chatml.errors import RuntimeFailure
 from chatml.source import Span
-from chatml.values import Module, Ref, Task, Value, is_builtin, is_function
+from chatml.values import ModuleValue, Ref, Task, Value, is_builtin, is_function
 
 KINDS: dict[type, str] = {
     bool: "a bool",
@@ -26,9 +26,9 @@ def describe(value: Value) -> str:
         return "a task"
     if is_function(value):
         return "a builtin" if is_builtin(value) else "a function"
-    if isinstance(value, Module):
+    if isinstance(value, ModuleValue):
         return f"the module {value.name}"
-    return KINDS.get(type(value), "a foreign value")
+    return KINDS.get(type(value), f"a Python `{type(value).__name__}`")
 
 
 def confusion(span: Span | None, wanted: str, got: Value) -> RuntimeFailure:

@@ -28,7 +28,7 @@ from chatml.surfaces.core import CORE
 from chatml.surfaces.model import Surface
 from chatml.types import Checked, Environment
 from chatml.types import check as check_types
-from chatml.values import BuiltinFunction, Module, Value
+from chatml.values import BuiltinFunction, ModuleValue, Value
 
 Sink = Callable[[str], object]
 
@@ -148,6 +148,10 @@ class Instance:
         """Apply any function value to arguments (language.md section 5.9). Raises `RuntimeFailure`."""
         return self.machine.apply(function, args)
 
+    def evaluate(self, action: Callable[[], Value]) -> Value:
+        """Carry out an action that uses `machine.call`. Raises `RuntimeFailure` for what fails in the script."""
+        return self.machine.guard(action)
+
 
 EngineName = Literal["compiled", "walk"]
 
@@ -216,7 +220,7 @@ def builtin_values(surface: Surface) -> dict[tuple[str | None, str], Value]:
         values[None, builtin.name] = function_value(builtin)
     for module in surface.modules:
         exports = {export.name: function_value(export, module.name) for export in module.exports}
-        values[None, module.name] = Module(module.name, exports)
+        values[None, module.name] = ModuleValue(module.name, exports)
         values |= {(module.name, name): value for name, value in exports.items()}
     return values
 

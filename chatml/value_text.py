@@ -11,7 +11,7 @@ from chatml.values import (
     Catch,
     Fail,
     Map,
-    Module,
+    ModuleValue,
     Perform,
     Pure,
     Ref,
@@ -121,7 +121,7 @@ def _show_other(value: Value, todo: Todo) -> None:
         todo.append("<builtin>")
     elif is_function(value):
         todo.append("<closure>")
-    elif isinstance(value, Module):
+    elif isinstance(value, ModuleValue):
         todo.append("<module>")
     else:
         raise BuiltinFailure(f"a Python `{type(value).__name__}` is not a value of the language")

@@ -9,7 +9,7 @@
 | array | `list` |
 | ref | `Ref` |
 | function | a Python function, or an engine's own subclass of `Function`; `is_function` knows them |
-| module | `Module` |
+| module | `ModuleValue` |
 | task | `Task`: `Pure Bind Map Fail Catch Perform Spawn` |
 
 Whoever writes to an array or a ref calls `Machine.touch(container)` first, so that a host can take the write back.
@@ -73,17 +73,23 @@ class BuiltinFunction(Function):
         self.uses_machine = uses_machine
 
 
+GENERATED = "<chatml>"
+"""The file name of generated code, by which the functions of a compiled script are known."""
+
+
 def is_function(value: Value) -> bool:
-    """Whether a value can be called by `Machine.call`."""
-    return isinstance(value, FunctionType | Function)
+    """Whether a value is a function of the language."""
+    if isinstance(value, FunctionType):
+        return value.__code__.co_filename == GENERATED or hasattr(value, "builtin")
+    return isinstance(value, Function)
 
 
 def is_builtin(value: Value) -> bool:
     """Whether a value is a function of the surface."""
-    return isinstance(value, BuiltinFunction) or hasattr(value, "builtin")
+    return isinstance(value, BuiltinFunction) or (isinstance(value, FunctionType) and hasattr(value, "builtin"))
 
 
-class Module:
+class ModuleValue:
     """A map from export to value; filled once its body has run."""
 
     __slots__ = ("exports", "name")

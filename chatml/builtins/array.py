@@ -9,7 +9,7 @@ from __future__ import annotations
 from chatml.builtins.checks import check_index, check_range, expected, is_some
 from chatml.builtins.globals import array_copy, array_length
 from chatml.builtins.schemes import A, B, option
-from chatml.surfaces.model import Builtin, ModuleDefinition, uses_machine
+from chatml.surfaces.model import Builtin, Module, uses_machine
 from chatml.types.model import Array, Bool, Fun, Int, Unit
 from chatml.values import BuiltinFailure, Machine, Value
 
@@ -208,7 +208,7 @@ def find_map(machine: Machine, array: Value, function: Value) -> Value:
 EACH = Fun([A], Unit)
 TEST = Fun([A], Bool)
 
-ARRAY = ModuleDefinition(
+ARRAY = Module(
     "Array",
     (
         Builtin("length", Fun([Array(A)], Int), array_length),

@@ -13,7 +13,7 @@ from chatml.builtins.item import (
     role_of,
 )
 from chatml.builtins.schemes import JSON, option, record
-from chatml.surfaces.model import Builtin, Host, ModuleDefinition, uses_machine
+from chatml.surfaces.model import Builtin, Host, Module, uses_machine
 from chatml.types.model import Array, Bool, Fun, Int, String
 from chatml.values import Machine, Value
 
@@ -105,7 +105,7 @@ CONTEXT_TYPE = record(
 ONE_ITEM = Fun([CONTEXT_TYPE], option(ITEM_TYPE))
 SOME_ITEMS = Fun([CONTEXT_TYPE], Array(ITEM_TYPE))
 
-CONTEXT = ModuleDefinition(
+CONTEXT = Module(
     "Context",
     (
         Builtin("last_item", ONE_ITEM, last_item),

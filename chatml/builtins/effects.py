@@ -8,7 +8,7 @@ import attrs
 
 from chatml.builtins.checks import expected
 from chatml.builtins.schemes import task
-from chatml.surfaces.model import Builtin, ModuleDefinition
+from chatml.surfaces.model import Builtin, Module
 from chatml.types.model import Array, Fun, Int, String, Type, Unit
 from chatml.values import Perform, Spawn, Task, Value
 
@@ -59,6 +59,6 @@ def python_type(param: Type) -> type | None:
 NAMES: dict[type | None, str] = {str: "string", int: "int", list: "array", None: "value"}
 
 
-def effect_module(name: str, effects: Sequence[Effect], more: Sequence[Builtin] = ()) -> ModuleDefinition:
+def effect_module(name: str, effects: Sequence[Effect], more: Sequence[Builtin] = ()) -> Module:
     """A module of effects, and of more builtins that need code of their own."""
-    return ModuleDefinition(name, (*[effect_builtin(name, effect) for effect in effects], *more))
+    return Module(name, (*[effect_builtin(name, effect) for effect in effects], *more))

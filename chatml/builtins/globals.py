@@ -10,7 +10,7 @@ from chatml.errors import RuntimeFailure
 from chatml.surfaces.model import Builtin, uses_machine
 from chatml.types.model import Array, Bool, Fun, Int, Record, Ref, RowVar, String, Unit, Variant
 from chatml.value_text import show
-from chatml.values import Machine, Module, Value
+from chatml.values import Machine, ModuleValue, Value
 from chatml.values import Ref as Cell
 
 
@@ -58,7 +58,7 @@ def negate(truth: Value) -> bool:
 
 @uses_machine
 def record_keys(machine: Machine, record: Value) -> list[Value]:
-    labels = record.exports if isinstance(record, Module) else record
+    labels = record.exports if isinstance(record, ModuleValue) else record
     if type(labels) is not dict:
         raise expected("record")
     machine.check_size(len(labels))

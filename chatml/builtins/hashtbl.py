@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from chatml.builtins.checks import entry_key, expected
 from chatml.builtins.schemes import A, option, record
-from chatml.surfaces.model import Builtin, ModuleDefinition, uses_machine
+from chatml.surfaces.model import Builtin, Module, uses_machine
 from chatml.types.model import Array, Bool, Fun, Ref, String, Unit
 from chatml.values import Machine, Value
 from chatml.values import Ref as Cell
@@ -119,7 +119,7 @@ def remove(machine: Machine, table: Value, key: Value) -> None:
 
 TABLE = Ref(Array(record(key=String, value=A)))
 
-HASHTBL = ModuleDefinition(
+HASHTBL = Module(
     "Hashtbl",
     (
         Builtin("create", Fun([], TABLE), create),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chatml.builtins.checks import expected, is_json, read_field
 from chatml.builtins.json import find_field, items_of
 from chatml.builtins.schemes import JSON, option, record
-from chatml.surfaces.model import Builtin, Host, ModuleDefinition, uses_machine
+from chatml.surfaces.model import Builtin, Host, Module, uses_machine
 from chatml.types.model import Array, Bool, Fun, String
 from chatml.values import Machine, Value
 
@@ -157,7 +157,7 @@ is_tool_call = has_kind(TOOL_CALLS)
 is_tool_result = has_kind(TOOL_RESULTS)
 is_instruction = has_role(*INSTRUCTION_ROLES)
 
-ITEM = ModuleDefinition(
+ITEM = Module(
     "Item",
     (
         Builtin("id", Fun([ITEM_TYPE], String), item_id),

@@ -8,7 +8,7 @@ from chatml.builtins.checks import entry_key, expected, is_json
 from chatml.builtins.json_reader import JsonError, read
 from chatml.builtins.json_writer import write
 from chatml.builtins.schemes import ENTRY, JSON, option
-from chatml.surfaces.model import Builtin, Host, ModuleDefinition, uses_machine
+from chatml.surfaces.model import Builtin, Host, Module, uses_machine
 from chatml.types.model import Array, Bool, Float, Fun, String
 from chatml.values import BuiltinFailure, Machine, Value
 
@@ -173,7 +173,7 @@ def remove_field(machine: Machine, value: Value, key: Value) -> Value:
     return ("Object", entries)
 
 
-MODULE = ModuleDefinition(
+MODULE = Module(
     "Json",
     (
         Builtin("parse", Fun([String], JSON), parse),

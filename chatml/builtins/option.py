@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chatml.builtins.checks import is_some
 from chatml.builtins.schemes import A, option
-from chatml.surfaces.model import Builtin, ModuleDefinition
+from chatml.surfaces.model import Builtin, Module
 from chatml.types.model import Bool, Fun
 from chatml.values import Value
 
@@ -25,7 +25,7 @@ def get_or(value: Value, default: Value) -> Value:
     return value[1] if is_some(value) else default
 
 
-OPTION = ModuleDefinition(
+OPTION = Module(
     "Option",
     (
         Builtin("none", Fun([], option(A)), none),

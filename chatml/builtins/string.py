@@ -5,7 +5,7 @@ from __future__ import annotations
 from chatml.builtins.checks import check_range, expected
 from chatml.builtins.globals import string_is_empty, string_length
 from chatml.builtins.schemes import option
-from chatml.surfaces.model import Builtin, ModuleDefinition, uses_machine
+from chatml.surfaces.model import Builtin, Module, uses_machine
 from chatml.types.model import Array, Bool, Fun, Int, String
 from chatml.values import BuiltinFailure, Machine, Value
 
@@ -109,7 +109,7 @@ def replace_all(machine: Machine, text: Value, pattern: Value, replacement: Valu
     return text.replace(pattern, replacement)
 
 
-STRING = ModuleDefinition(
+STRING = Module(
     "String",
     (
         Builtin("length", Fun([String], Int), string_length),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chatml.builtins.checks import expected
 from chatml.builtins.schemes import A, B, task
-from chatml.surfaces.model import Builtin, ModuleDefinition
+from chatml.surfaces.model import Builtin, Module
 from chatml.types.model import Fun, String
 from chatml.values import Bind, Catch, Fail, Function, Map, Pure, Task, Value
 
@@ -33,7 +33,7 @@ def catch(first: Value, handler: Value) -> Task:
     return Catch(first, handler)
 
 
-TASK = ModuleDefinition(
+TASK = Module(
     "Task",
     (
         Builtin("pure", Fun([A], task(A)), Pure),

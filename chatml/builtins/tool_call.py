@@ -5,7 +5,7 @@ from __future__ import annotations
 from chatml.builtins.checks import expected, read_field
 from chatml.builtins.json import find_field, payload_of
 from chatml.builtins.schemes import JSON, option, record
-from chatml.surfaces.model import Builtin, Host, ModuleDefinition
+from chatml.surfaces.model import Builtin, Host, Module
 from chatml.types.model import Array, Bool, Fun, String
 from chatml.values import Value
 
@@ -45,7 +45,7 @@ def is_one_of(call: Value, names: Value) -> bool:
 
 TOOL_CALL_TYPE = record(id=String, name=String, args=JSON)
 
-TOOL_CALL = ModuleDefinition(
+TOOL_CALL = Module(
     "Tool_call",
     (
         Builtin("arg", Fun([TOOL_CALL_TYPE, String], option(JSON)), argument),

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any, TextIO
 
+from chatml.decode import decode
 from chatml.diagnostics import Diagnostic, draw_all, encode
-from chatml.parse import decode
 from chatml.source import Source
 from chatml.surfaces.core import CORE
 from chatml.surfaces.model import Surface

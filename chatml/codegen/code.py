@@ -11,9 +11,6 @@ import attrs
 
 from chatml.source import Span
 
-FILENAME = "<chatml>"
-"""The file name of all generated code, by which a traceback's frames are told apart."""
-
 
 class Kind(enum.Enum):
     """What an operation is that can fail."""

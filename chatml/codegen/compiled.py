@@ -17,7 +17,7 @@ from chatml.errors import RuntimeFailure
 from chatml.faults import TOO_LARGE, builtin_failed, host_failed, no_match, not_a_function, wrong_arity
 from chatml.limits import Budget, Limits
 from chatml.stack import deep
-from chatml.values import BuiltinFailure, BuiltinFunction, Module, Ref, Value, wrap
+from chatml.values import BuiltinFailure, BuiltinFunction, ModuleValue, Ref, Value, wrap
 
 
 class Compiled(Engine):
@@ -49,12 +49,7 @@ class Compiled(Engine):
     def read(self, cell: int) -> Value:
         return self.namespace[cell_name(cell)]
 
-    def apply(self, function: Value, args: list[Value]) -> Value:
-        check_call(function, len(args))
-        return self.guard(lambda: caller(len(args))(function, args))
-
     def guard(self, action: Callable[[], Value]) -> Value:
-        """Carry out an action; what the generated code raises becomes a failure of the script."""
         try:
             if not self.code.recursive:
                 return action()
@@ -66,7 +61,10 @@ class Compiled(Engine):
 
     def call(self, function: Value, args: list[Value]) -> Value:
         check_call(function, len(args))
-        return caller(len(args))(function, args)
+        try:
+            return caller(len(args))(function, args)
+        except StopIteration as error:  # A generator of the host would turn it into something else.
+            raise translate(error, self.code, self.namespace, self.budget) from None
 
 
 def check_call(function: Value, count: int) -> None:
@@ -120,7 +118,7 @@ NAMES: dict[str, Any] = {
     "equal": equal,
     "absent": object(),
     "Ref": Ref,
-    "Module": Module,
+    "Module": ModuleValue,
     "Bounce": Bounce,
     "finish": finish,
 }
@@ -128,8 +126,8 @@ NAMES: dict[str, Any] = {
 
 def as_value(engine: Compiled, builtin: Value) -> Value:
     """A builtin as the code passes it on: a Python function that fails as the script expects it."""
-    if isinstance(builtin, Module):
-        return Module(builtin.name, {label: as_value(engine, value) for label, value in builtin.exports.items()})
+    if isinstance(builtin, ModuleValue):
+        return ModuleValue(builtin.name, {label: as_value(engine, value) for label, value in builtin.exports.items()})
     return as_function(engine, builtin)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from chatml.codegen.code import FILENAME, Code, Kind, Spot
+from chatml.codegen.code import Code, Kind, Spot
 from chatml.errors import Call, RuntimeFailure
 from chatml.faults import (
     TOO_LARGE,
@@ -27,7 +27,7 @@ from chatml.faults import (
 )
 from chatml.limits import Budget
 from chatml.source import Span
-from chatml.values import BuiltinFailure
+from chatml.values import GENERATED, BuiltinFailure
 
 
 @attrs.frozen
@@ -60,7 +60,7 @@ def trace(traceback: TracebackType | None, code: Code, namespace: Mapping[str, A
     """The frames of the code in a traceback, outermost first."""
     while traceback is not None:
         frame, line, following = traceback.tb_frame, traceback.tb_lineno, traceback.tb_next
-        if frame.f_globals is namespace and frame.f_code.co_filename == FILENAME:
+        if frame.f_globals is namespace and frame.f_code.co_filename == GENERATED:
             spot = code.spots[line]
             defined = code.spots[frame.f_code.co_firstlineno]
             if spot is not None:

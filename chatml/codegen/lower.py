@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from chatml import core
 from chatml.codegen.analyse import analyse
 from chatml.codegen.body import DROP, Body, Tables, Unit, step_name
-from chatml.codegen.code import FILENAME, Builtin, Code, cell_name
+from chatml.codegen.code import Builtin, Code, cell_name
 from chatml.codegen.expressions import EXPRESSIONS
 from chatml.codegen.python import assign, attribute, call, const, define, name
 from chatml.codegen.statements import STATEMENTS
+from chatml.values import GENERATED
 
 MAIN = "main"
 
@@ -27,7 +28,7 @@ def generate(script: core.Script, builtins: Mapping[int, Builtin], *, bounded: b
     Statements(body).lower(script.statements)
     cells = ast.Global(sorted(unit.defined)) if unit.defined else ast.Pass()
     module = ast.Module([define(MAIN, (), [cells, *body.block], 1)], [])
-    code = compile(ast.fix_missing_locations(module), FILENAME, "exec", dont_inherit=True)
+    code = compile(ast.fix_missing_locations(module), GENERATED, "exec", dont_inherit=True)
     return Code(code, tuple(unit.spots), frozenset(unit.raw), frozenset(unit.values), facts.recursive)
 
 

@@ -32,7 +32,7 @@ class Builtin:
 
 
 @attrs.frozen(eq=False)
-class ModuleDefinition:
+class Module:
     """A builtin module: a name and its exports."""
 
     name: str
@@ -52,7 +52,7 @@ class Surface:
     """Everything that a script can name besides syntax and its own definitions. Immutable."""
 
     globals: tuple[Builtin, ...] = ()
-    modules: tuple[ModuleDefinition, ...] = ()
+    modules: tuple[Module, ...] = ()
     aliases: tuple[Alias, ...] = ()
 
     def combine(self, other: Surface) -> Surface:
@@ -64,7 +64,7 @@ class Surface:
         )
 
 
-Named = TypeVar("Named", Builtin, ModuleDefinition, Alias)
+Named = TypeVar("Named", Builtin, Module, Alias)
 
 
 def _first_of_each(definitions: Iterable[Named]) -> tuple[Named, ...]:
