@@ -3,25 +3,65 @@
 from __future__ import annotations
 
 from chatmd.agent_cache import AgentCache
+from chatmd.artifact import Artifact, CapturedFile, capture_artifact
 from chatmd.convert import IdentifiedItem, identified_items, to_input_items
 from chatmd.document import Document
+from chatmd.elements.config import Config, effective_config
+from chatmd.elements.history_id import HistoryId
+from chatmd.export import Deleted, Halted, Inserted, Replaced, Session, export
+from chatmd.history import Allocator, Entry, checkpoint, materialise_history
 from chatmd.loader import load, load_file
+from chatmd.overview import describe, show
 from chatmd.parse import parse_tree
+from chatmd.paths import HostPaths
 from chatmd.problems import ChatmdError, Diagnostic
+from chatmd.read_file import ReadFileTool, open_read_file
+from chatmd.refine import Refiner
 from chatmd.resources import Context
+from chatmd.sources import LoadLimits
+from chatmd.tools import check_tools, declared_tools
+from chatmd.transcript import AssistantStream, TraceWriter, set_pending_user_text
 from chatmd.write import dumps
 
 __all__ = [
     "AgentCache",
+    "Allocator",
+    "Artifact",
+    "AssistantStream",
+    "CapturedFile",
     "ChatmdError",
+    "Config",
     "Context",
+    "Deleted",
     "Diagnostic",
     "Document",
+    "Entry",
+    "Halted",
+    "HistoryId",
+    "HostPaths",
     "IdentifiedItem",
+    "Inserted",
+    "LoadLimits",
+    "ReadFileTool",
+    "Refiner",
+    "Replaced",
+    "Session",
+    "TraceWriter",
+    "capture_artifact",
+    "check_tools",
+    "checkpoint",
+    "declared_tools",
+    "describe",
     "dumps",
+    "effective_config",
+    "export",
     "identified_items",
     "load",
     "load_file",
+    "materialise_history",
+    "open_read_file",
     "parse_tree",
+    "set_pending_user_text",
+    "show",
     "to_input_items",
 ]

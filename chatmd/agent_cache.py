@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from chatmd.elements.content import AgentItem, flatten
-from chatmd.files import MIB, read_regular
+from chatmd.files import MIB, read_regular, replace_file
 
 DAY = 24 * 60 * 60.0
 MOST = 1000
@@ -76,10 +76,8 @@ class AgentCache:
         answers = [[name, kept, answer] for name, (kept, answer) in self.answers.items()]
         directory = os.path.dirname(os.path.abspath(path))
         os.makedirs(directory, mode=0o700, exist_ok=True)
-        draft = f"{os.fspath(path)}.new"
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            json.dump({"format": FORMAT, "answers": answers}, file)
-        os.replace(draft, path)
+        content = json.dumps({"format": FORMAT, "answers": answers})
+        replace_file(path, content.encode("ascii"))
 
 
 def key(item: AgentItem) -> str:

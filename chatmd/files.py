@@ -60,6 +60,20 @@ def _read(handle: int, limit: int) -> bytes:
     return b"".join(chunks)
 
 
+def replace_file(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o600) -> None:
+    """Write a file as a whole: readers see the old one or the new one, never a part. Raises `OSError`."""
+    draft = f"{os.fspath(path)}.{os.getpid()}.new"
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(handle, mode)
+            file.write(data)
+        os.replace(draft, path)
+    except BaseException:
+        os.unlink(draft)
+        raise
+
+
 WORDS = {
     errno.ENOENT: "there is no such file",
     errno.ENOTDIR: "there is no such file",

@@ -63,7 +63,7 @@ def load(
     """
     directory = os.path.abspath(base_dir)
     sources = Sources(directory, reader, confined, limits)
-    return _load(decode(text), sources, source, source, refine, os.environ if environment is None else environment)
+    return load_from(sources, decode(text), source, source, refine, environment)
 
 
 def load_file(
@@ -83,18 +83,19 @@ def load_file(
     directory, name = os.path.split(os.path.abspath(shown))
     text = decode(read_root(shown, reader, limits))
     sources = Sources(directory, reader, confined, limits)
-    return _load(text, sources, name, shown, refine, os.environ if environment is None else environment)
+    return load_from(sources, text, name, shown, refine, environment)
 
 
-def _load(
-    text: str,
+def load_from(
     sources: Sources,
+    text: str,
     label: str,
     shown: str,
-    refine: Refine | None,
-    environment: Mapping[str, str],
+    refine: Refine | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Document:
-    if refine is not None and is_enabled(text, environment):
+    """The document that a decoded text says: `label` is its name in records, `shown` the one in diagnostics."""
+    if refine is not None and is_enabled(text, os.environ if environment is None else environment):
         text = decode(refine(text))
     directory = sources.prompt_dir
     path = None if label.startswith("<") else normalised(directory, label)

@@ -38,8 +38,14 @@ def raw(content: str) -> str:
     """
     pieces = content.split(RAW_END)
     if len(pieces) > 1 and not pieces[-1]:
-        return RAW_END.join(RAW + piece + RAW_END for piece in pieces[:-1]) + RAW_END
-    return RAW_END.join(RAW + piece + RAW_END for piece in pieces)
+        # The text ends in a terminator: an empty block behind it is not needed.
+        return RAW + inside_raw(RAW_END.join(pieces[:-1])) + RAW_END + RAW_END
+    return RAW + inside_raw(content) + RAW_END
+
+
+def inside_raw(content: str) -> str:
+    """A text for the inside of a RAW block: each terminator in it closes the block, stands as text, opens the next."""
+    return content.replace(RAW_END, RAW_END + RAW_END + RAW)
 
 
 def framed(content: str) -> str:

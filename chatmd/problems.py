@@ -134,6 +134,10 @@ WORDINGS: dict[str, Wording] = {
         "`ochat-history-id` is not valid: {why}",
         "it reads `LENGTH:NAMESPACE:NUMBER`, the length of the namespace in bytes; or leave it away",
     ),
+    "chatmd.duplicate_history_id": Wording(
+        "two entries have the history identity `{id}`: one in {first}, one in {second}",
+        "leave the attribute away in one of them: it gets a fresh identity",
+    ),
     "chatmd.invalid_config": Wording("`{attribute}` must be {wanted}, not `{value}`"),
     "chatmd.invalid_reasoning_effort": Wording("`{value}` is no reasoning effort", "the efforts are {known}"),
     # tools
@@ -160,6 +164,11 @@ WORDINGS: dict[str, Wording] = {
     "read_file.invalid_root_id": Wording("the id of a root must not be blank"),
     "read_file.invalid_path": Wording("`{value}` is no path: {why}"),
     "read_file.duplicate_root": Wording("another root has the id `{id}`", "give each root its own id"),
+    "shell.directory_unavailable": Wording(
+        "the root `{directory}` cannot be used: {why}", "a root must be a directory that exists"
+    ),
+    "tool.unknown_builtin": Wording("there is no built-in tool `{name}`"),
+    "agent.duplicate_tool_name": Wording("another tool is called `{name}` by the model", "give each tool its own name"),
     # scripts
     "chatmd.script_invalid_language": Wording(
         "a script needs a language that is known here, not {value}", "the languages are {known}"

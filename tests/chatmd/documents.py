@@ -11,7 +11,7 @@ import pytest
 import chatmd
 from chatmd import Diagnostic, Document
 
-QUIET = {"environment": {}}
+QUIET: dict[str, Any] = {"environment": {}}
 
 
 def load(text: str, base_dir: Path | str = ".", **options: Any) -> Document:

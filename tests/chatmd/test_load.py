@@ -123,8 +123,7 @@ def test_m_041_reasoning_collects_its_summaries() -> None:
 def test_the_last_of_repeated_attributes_wins_but_for_two() -> None:
     message = only('<user name="a" name="b" id>x</user>')
     assert (message.name, message.id) == ("b", "")
-    (agent,) = only('<user><agent src="a" src="b"/></user>').content or ()
-    assert agent == AgentItem("a")
+    assert only('<user><agent src="a" src="b"/></user>').content == (AgentItem("a"),)
     (reasoning,) = load('<reasoning id="r"><summary type="t" type="u">c</summary></reasoning>').elements
     assert isinstance(reasoning, Reasoning)
     assert reasoning.summary == (Summary("c", "t"),)
