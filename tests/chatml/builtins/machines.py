@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from chatml.errors import RuntimeFailure
 from chatml.limits import Limits
-from chatml.surfaces.model import ModuleDefinition
+from chatml.surfaces.model import Module
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml.values import Function, Ref, Value
 
@@ -61,7 +61,7 @@ def caller(module: str, machine: FakeMachine | None = None) -> Callable[..., Val
     if module:
         definition = next(found for found in UI_MODERATOR.modules if found.name == module)
     else:
-        definition = ModuleDefinition("", UI_MODERATOR.globals)
+        definition = Module("", UI_MODERATOR.globals)
     builtins = {builtin.name: builtin for builtin in definition.exports}
 
     def call(name: str, *args: Value) -> Value:

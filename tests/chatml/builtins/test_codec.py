@@ -12,7 +12,7 @@ from hypothesis import given
 from chatml.codec import decode, encode
 from chatml.errors import SnapshotError
 from chatml.value_text import show
-from chatml.values import BuiltinFunction, Module, Pure, Ref, Value
+from chatml.values import BuiltinFunction, ModuleValue, Pure, Ref, Value
 from tests.chatml.builtins.machines import HostFunction
 from tests.chatml.builtins.values_strategy import DATA
 
@@ -54,7 +54,7 @@ def test_nan() -> None:
         ([1, 2, Ref(1)], "root[2]: refs are not serializable in ChatML snapshots"),
         ({"on": ("Evt", "x", CLOSURE)}, "root.on<Evt>[1]: closures are not serializable in ChatML snapshots"),
         (BUILTIN, "root: builtins are not serializable in ChatML snapshots"),
-        ([Module("M")], "root[0]: modules are not serializable in ChatML snapshots"),
+        ([ModuleValue("M")], "root[0]: modules are not serializable in ChatML snapshots"),
         (("T", Pure(1)), "root<T>[0]: tasks are not serializable in ChatML snapshots"),
         (
             {"b": Ref(1), "a": [("T", [CLOSURE])]},

@@ -9,11 +9,11 @@ from hypothesis import given
 
 from chatml.equality import equal
 from chatml.value_text import show
-from chatml.values import Module, Pure, Ref, Value
+from chatml.values import ModuleValue, Pure, Ref, Value
 from tests.chatml.builtins.machines import HostFunction
 from tests.chatml.builtins.values_strategy import DATA
 
-ARRAY, REF, FUNCTION, MODULE, TASK = [1], Ref(1), HostFunction(abs), Module("M"), Pure(1)
+ARRAY, REF, FUNCTION, MODULE, TASK = [1], Ref(1), HostFunction(abs), ModuleValue("M"), Pure(1)
 
 
 @pytest.mark.parametrize(
