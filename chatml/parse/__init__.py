@@ -7,10 +7,27 @@ from typing import cast
 from chatml import ast
 from chatml.errors import CompileError
 from chatml.parse.driver import run
-from chatml.parse.problems import Rejected, word
+from chatml.parse.problems import NotUtf8, Rejected, Surrogate, word
 from chatml.source import Source
+from chatml.surrogates import SURROGATE
 
-__all__ = ["parse", "parse_expression"]
+__all__ = ["decode", "is_incomplete", "parse", "parse_expression"]
+
+
+def decode(name: str, data: bytes) -> Source:
+    """A script from the bytes of its file: strict UTF-8 without its byte-order mark (X-44); raises `CompileError`.
+
+    >>> decode("hi.chatml", b"\\xef\\xbb\\xbfprint(1)").text
+    'print(1)'
+    """
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return Source(name, data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        source = Source(name, data.decode("utf-8", "replace"))
+        left = len(data[: error.start].decode("utf-8"))
+        problem = NotUtf8(source.span(left, left + 1), data[error.start], error.start)
+        raise CompileError([word(problem)]) from None
 
 
 def parse(source: Source) -> ast.Script:
@@ -35,6 +52,23 @@ def parse_expression(source: Source) -> ast.Expr:
 def parsed(source: Source, start: str) -> object:
     """The value of a start symbol of the grammar."""
     try:
+        if not source.text.isascii() and (surrogate := SURROGATE.search(source.text)):
+            raise Rejected(Surrogate(source.span(*surrogate.span())))
         return run(source, start)
     except Rejected as rejected:
         raise CompileError([word(rejected.problem)]) from None
+
+
+def is_incomplete(error: CompileError) -> bool:
+    """Whether more text might mend what is wrong with a text: its end came too early.
+
+    >>> try:
+    ...     parse(Source("input", "print(1 +"))
+    ... except CompileError as error:
+    ...     is_incomplete(error)
+    True
+    """
+    first = error.diagnostics[0]
+    return first.code == "syntax.unterminated_comment" or (
+        first.code.startswith("syntax.") and first.span is not None and first.span.left == len(first.span.source.text)
+    )

@@ -21,6 +21,7 @@ from chatml.parse.problems import (
     Unexpected,
     UnknownCharacter,
 )
+from chatml.parse.situation import Situation
 from chatml.parse.table import ACTIONS, CLOSING, GOTOS, PRODUCTIONS, SHIFTS, STARTS
 from chatml.source import Source, Span
 
@@ -44,6 +45,7 @@ def run(source: Source, start: str) -> Any:
     values: list[Any] = [None]
     lefts = [0]
     left = right = depth = 0
+    last = ""
     try:
         for kind, left, word in tokens(source.text):
             shifted = False
@@ -57,6 +59,7 @@ def run(source: Source, start: str) -> Any:
                     values.append(word)
                     lefts.append(left)
                     right = left + len(word)
+                    last = word
                     depth += change
                     if depth > MAX_DEPTH:
                         raise Rejected(TooDeep(source.span(left, right), MAX_DEPTH))
@@ -66,7 +69,10 @@ def run(source: Source, start: str) -> Any:
                     shifted = True
                 else:
                     span = source.span(left, left + len(word))
-                    raise Rejected(NO_TOKENS[kind](span) if kind in NO_TOKENS else Unexpected(span, kind, states))
+                    if kind in NO_TOKENS:
+                        raise Rejected(NO_TOKENS[kind](span))
+                    before = source.span(right - len(last), right)
+                    raise Rejected(Unexpected(span, Situation(span, kind, states, lefts, before)))
                 while True:
                     size, made, build = STEPS[production]
                     value = build(source, values, lefts, right)

@@ -6,54 +6,76 @@ from typing import TypeAlias
 
 import attrs
 
-from chatml.diagnostics import Diagnostic
+from chatml.diagnostics import Diagnostic, Label
+from chatml.parse.situation import Situation
+from chatml.parse.traps import find_trap
+from chatml.parse.traps.trap import clip
 from chatml.source import Span
 
 
 @attrs.frozen
 class UnknownCharacter:
-    """A character that starts no token; its span."""
+    """A character that starts no token."""
 
     span: Span
 
 
 @attrs.frozen
 class OpenString:
-    """A string without its closing quote; the end of the text."""
+    """A string without its closing quote: the empty span at the end of the text."""
 
     span: Span
 
 
 @attrs.frozen
 class OpenComment:
-    """A comment without its end; its opener."""
+    """A comment that never ends: the span of its opener."""
 
     span: Span
 
 
 @attrs.frozen
 class IntOutOfRange:
+    """An INT token beyond 63 bits (X-02)."""
+
     span: Span
 
 
 @attrs.frozen
 class TooDeep:
-    """A token that opens a level too many."""
+    """A token that opens one level of nesting too many (X-04)."""
 
     span: Span
     limit: int
 
 
 @attrs.frozen
-class Unexpected:
-    """A token (empty: the end of the text) that cannot continue what was read; the parser's states, outermost first."""
+class Surrogate:
+    """A lone surrogate in a text that a host has handed in (X-01)."""
 
     span: Span
-    kind: int
-    states: list[int]
 
 
-SyntaxProblem: TypeAlias = UnknownCharacter | OpenString | OpenComment | IntOutOfRange | TooDeep | Unexpected
+@attrs.frozen
+class NotUtf8:
+    """A byte that cannot stand where it does in UTF-8; the span is that of its replacement (X-44)."""
+
+    span: Span
+    byte: int
+    offset: int
+
+
+@attrs.frozen
+class Unexpected:
+    """A token, or the end of the text, that cannot continue what was read."""
+
+    span: Span
+    situation: Situation
+
+
+SyntaxProblem: TypeAlias = (
+    UnknownCharacter | OpenString | OpenComment | IntOutOfRange | TooDeep | Surrogate | NotUtf8 | Unexpected
+)
 
 
 class Rejected(Exception):
@@ -64,24 +86,111 @@ class Rejected(Exception):
         super().__init__(problem)
 
 
+UNKNOWN_CHARACTERS = {
+    "&": "`&&` joins two conditions",
+    "'": "strings stand in double quotes; there are no characters and no type variables in declarations",
+    "^": "strings are joined with `++`",
+    "#": "comments are written `(* ... *)`",
+    "@": "arrays are joined with `Array.append`",
+    "?": "a choice is written `if c then a else b`",
+    "~": "there are no labelled arguments; a negative number is written with `-`",
+    "\\": "a function is written `fun x -> e`",
+    "\N{LEFT DOUBLE QUOTATION MARK}": 'strings stand in straight quotes: `"`',
+    "\N{RIGHT DOUBLE QUOTATION MARK}": 'strings stand in straight quotes: `"`',
+    "\N{LEFT SINGLE QUOTATION MARK}": 'strings stand in straight double quotes: `"`',
+    "\N{RIGHT SINGLE QUOTATION MARK}": 'strings stand in straight double quotes: `"`',
+    "\N{EN DASH}": "the minus sign is `-`",
+    "\N{EM DASH}": "the minus sign is `-`",
+    "\N{MINUS SIGN}": "the minus sign is `-`",
+    "\N{NO-BREAK SPACE}": "this is a no-break space: use a plain one",
+    "\N{ZERO WIDTH NO-BREAK SPACE}": "a byte-order mark may stand only at the very start of a file: delete it",
+    "\N{ZERO WIDTH SPACE}": "this is an invisible space: delete it",
+    "\f": "this is a form feed: blanks are spaces, tabs and line ends",
+    "\v": "this is a vertical tab: blanks are spaces, tabs and line ends",
+    "\0": "is this a text file?",
+}
+"""What may help with a character that starts no token."""
+
+
 def word(problem: SyntaxProblem) -> Diagnostic:
     """The diagnostic for a problem."""
+    span = problem.span
     match problem:
-        case UnknownCharacter(span):
-            return Diagnostic("syntax.unknown_character", f"`{span.text}` starts no token", span)
-        case OpenString(span):
-            return Diagnostic("syntax.unterminated_string", "the text ends inside a string", span)
-        case OpenComment(span):
-            return Diagnostic("syntax.unterminated_comment", "this comment is never closed", span)
-        case IntOutOfRange(span):
+        case UnknownCharacter():
+            letter = span.text
+            return Diagnostic(
+                "syntax.unknown_character",
+                f"{show_character(letter)} means nothing here",
+                span,
+                help=UNKNOWN_CHARACTERS.get(letter) or outside_strings(letter),
+            )
+        case OpenString():
+            return Diagnostic(
+                "syntax.unterminated_string",
+                "the text ends inside a string",
+                span,
+                help='close the string with `"`; a `"` inside it is written `\\"`',
+            )
+        case OpenComment():
+            return Diagnostic(
+                "syntax.unterminated_comment",
+                "this comment never ends",
+                span,
+                help="close it with `*)`; comments nest, so each `(*` in it needs a `*)` of its own",
+            )
+        case IntOutOfRange():
             return Diagnostic(
                 "syntax.int_out_of_range",
-                "this integer is outside the range -4611686018427387904 to 4611686018427387903",
+                f"the integer {clip(span.text)} is outside the range -4611686018427387904 to 4611686018427387903",
                 span,
+                help="a number this large can be a float: write `.0` after it, with the operators of floats",
             )
-        case TooDeep(span, limit):
-            return Diagnostic("syntax.too_deep", f"nested deeper than {limit} levels", span)
-        case Unexpected(span):
-            if span.left == span.right:
-                return Diagnostic("syntax.unexpected_end", "the text ends too early", span)
-            return Diagnostic("syntax.unexpected_token", f"unexpected `{span.text}`", span)
+        case TooDeep(limit=limit):
+            return Diagnostic(
+                "syntax.too_deep",
+                f"brackets and bodies are nested deeper than {limit:,} levels",
+                span,
+                help="take inner parts out and bind them with `let`",
+            )
+        case Surrogate():
+            return Diagnostic(
+                "syntax.lone_surrogate",
+                f"the lone surrogate U+{ord(span.text):04X} is no character",
+                span,
+                help="the host that made this text should decode it as UTF-8",
+            )
+        case NotUtf8(byte=byte, offset=offset):
+            return Diagnostic(
+                "syntax.invalid_utf8",
+                f"the byte 0x{byte:02X} at offset {offset} is not UTF-8",
+                span,
+                help="save the file as UTF-8",
+            )
+        case Unexpected(situation=situation):
+            trap = find_trap(situation)
+            return say_unexpected(situation) if trap is None else trap.say(situation)
+
+
+def show_character(letter: str) -> str:
+    """A character for a message, by its number if it cannot be seen."""
+    return f"`{letter}`" if letter.isprintable() and not letter.isspace() else f"the character U+{ord(letter):04X}"
+
+
+def outside_strings(letter: str) -> str | None:
+    return None if letter.isascii() else "outside strings and comments a script is plain ASCII"
+
+
+def say_unexpected(situation: Situation) -> Diagnostic:
+    """What there is to say about a token that is in no trap: what could stand in its place."""
+    wanted = " or ".join(filter(None, [", ".join(situation.wanted[:-1]), *situation.wanted[-1:]]))
+    labels = () if situation.open_bracket is None else (Label(situation.open_bracket, "inside this"),)
+    if situation.text:
+        return Diagnostic(
+            "syntax.unexpected_token",
+            f"`{clip(situation.text)}` cannot stand here: {wanted} can",
+            situation.span,
+            labels=labels,
+        )
+    return Diagnostic(
+        "syntax.unexpected_end", f"the text ends where {wanted} should follow", situation.span, labels=labels
+    )

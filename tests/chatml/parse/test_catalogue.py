@@ -1,0 +1,35 @@
+"""The catalogue of syntax errors: every code has an entry, and its examples are true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import chatml.parse.problems as problems
+from chatml.errors import CompileError
+from chatml.explain import Example, read_catalogue
+from chatml.parse import parse
+from chatml.parse.traps import TRAPS
+from chatml.source import Source
+
+ENTRIES = {code: entry for code, entry in read_catalogue("chatml").items() if code.startswith("syntax.")}
+EXAMPLES = [(code, example) for code, entry in ENTRIES.items() for example in entry.examples]
+
+
+def test_every_code_has_an_entry_and_every_entry_a_code() -> None:
+    source = Path(problems.__file__).read_text(encoding="utf-8")
+    codes = {trap.code for trap in TRAPS} | set(re.findall(r'"(syntax\.\w+)"', source))
+    assert codes == set(ENTRIES)
+
+
+@pytest.mark.parametrize(("code", "example"), EXAMPLES, ids=lambda value: value if isinstance(value, str) else "")
+def test_examples(code: str, example: Example) -> None:
+    source = Source("example", example.text)
+    if not example.fails:
+        parse(source)
+        return
+    with pytest.raises(CompileError) as caught:
+        parse(source)
+    assert caught.value.diagnostics[0].code == code, str(caught.value)
