@@ -102,44 +102,41 @@ class ModuleValue:
         return self.exports[label]
 
 
-value_class = attrs.define(eq=False, repr=False)
-
-
 class Task:
     """A description of an effect. Building one does nothing; only a host interprets it (section 5.8)."""
 
     __slots__ = ()
 
 
-@value_class
+@attrs.define(eq=False, repr=False)
 class Pure(Task):
     value: Value
 
 
-@value_class
+@attrs.define(eq=False, repr=False)
 class Bind(Task):
     task: Task
     function: Function
 
 
-@value_class
+@attrs.define(eq=False, repr=False)
 class Map(Task):
     task: Task
     function: Function
 
 
-@value_class
+@attrs.define(eq=False, repr=False)
 class Fail(Task):
     message: str
 
 
-@value_class
+@attrs.define(eq=False, repr=False)
 class Catch(Task):
     task: Task
     function: Function
 
 
-@value_class
+@attrs.define(eq=False, repr=False)
 class Perform(Task):
     """An operation that a host carries out when the task reaches it."""
 
@@ -147,7 +144,7 @@ class Perform(Task):
     args: tuple[Value, ...]
 
 
-@value_class
+@attrs.define(eq=False, repr=False)
 class Spawn(Task):
     """An operation that a host starts, and that completes later."""
 

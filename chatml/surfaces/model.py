@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import attrs
 
-from chatml.types.model import Type
+from chatml.types.model import Fun, Type
 from chatml.values import Value
 
 Host = Callable[..., Value]
@@ -27,7 +27,7 @@ class Builtin:
     """
 
     name: str
-    scheme: Type
+    scheme: Fun
     function: Host
 
 
