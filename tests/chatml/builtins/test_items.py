@@ -128,12 +128,13 @@ def test_selectors(roles: list[str | None]) -> None:
     """Selectors by role find what a search through the list finds."""
     items = [ITEM("create", str(index), from_json({"role": role})) for index, role in enumerate(roles)]
     given_context = context(items)
-    for name, wanted in [
-        ("last_user_item", {"user"}),
-        ("last_assistant_item", {"assistant"}),
-        ("last_system_item", {"system", "developer"}),
-        ("last_item", set(roles)),
-    ]:
+    wanted_roles: dict[str, set[str | None]] = {
+        "last_user_item": {"user"},
+        "last_assistant_item": {"assistant"},
+        "last_system_item": {"system", "developer"},
+        "last_item": set(roles),
+    }
+    for name, wanted in wanted_roles.items():
         found = [made for made, role in zip(items, roles, strict=True) if role in wanted]
         assert CONTEXT(name, given_context) == (("Some", found[-1]) if found else ("None",))
     for role in ("user", "developer", "x"):

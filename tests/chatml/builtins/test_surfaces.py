@@ -6,7 +6,7 @@ import inspect
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatml.errors import RuntimeFailure
@@ -16,28 +16,29 @@ from chatml.surfaces.moderator import MODERATOR
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml.types.model import Fun, Int
 from chatml.value_text import show
-from chatml.values import BuiltinFailure, Module, Ref, Value
+from chatml.values import BuiltinFailure, ModuleValue, Ref, Value
 from tests.chatml.builtins.machines import FakeMachine, HostFunction
 from tests.chatml.builtins.values_strategy import DATA, JSON, TEXTS
 
 MEMBERS = {
     "Task": "bind catch fail map pure",
-    "String": "concat contains ends_with equal find is_empty length replace_all slice split starts_with to_lower to_upper"
-    " trim",
-    "Array": "append copy exists fill filter find find_map fold for_all get init iter iteri length make map mapi reverse"
-    " reverse_in_place set sub swap",
+    "String": "concat contains ends_with equal find is_empty length replace_all slice split starts_with to_lower "
+    "to_upper trim",
+    "Array": "append copy exists fill filter find find_map fold for_all get init iter iteri length make map mapi "
+    "reverse reverse_in_place set sub swap",
     "Option": "get_or is_none is_some none some",
     "Hashtbl": "create get mem remove set",
-    "Json": "as_array as_bool as_number as_object as_string get_field get_path object_keys parse parse_opt pretty"
-    " remove_field set_field stringify tag validate",
+    "Json": "as_array as_bool as_number as_object as_string get_field get_path object_keys parse parse_opt pretty "
+    "remove_field set_field stringify tag validate",
     "Log": "debug error info warn",
-    "Item": "assistant_text create id input_text_message is_assistant is_system is_tool_call is_tool_result is_user kind"
-    " notice output_text_message role system_text text text_parts user_text value",
+    "Item": "assistant_text create id input_text_message is_assistant is_system is_tool_call is_tool_result "
+    "is_user kind notice output_text_message role system_text text text_parts user_text value",
     "Tool_call": "arg arg_array arg_bool arg_string is_named is_one_of",
-    "Context": "find_item find_tool has_tool items_by_role items_since_last_assistant_turn items_since_last_user_turn"
-    " last_assistant_item last_item last_system_item last_tool_call last_tool_result last_user_item",
-    "Turn": "append_item append_message append_notice delete_item delete_message halt prepend_system replace_item"
-    " replace_message replace_or_append",
+    "Context": "find_item find_tool has_tool items_by_role items_since_last_assistant_turn "
+    "items_since_last_user_turn last_assistant_item last_item last_system_item last_tool_call "
+    "last_tool_result last_user_item",
+    "Turn": "append_item append_message append_notice delete_item delete_message halt prepend_system replace_item "
+    "replace_message replace_or_append",
     "Tool": "approve call redirect reject rewrite_args spawn",
     "Model": "call call_json call_text spawn spawn_text",
     "Schedule": "after_ms cancel",
@@ -100,11 +101,14 @@ ARGUMENTS = (
     | st.lists(JSON, max_size=3)
     | st.builds(Ref, st.lists(st.fixed_dictionaries({"key": TEXTS, "value": DATA}), max_size=3))
     | st.builds(lambda identity, value: {"id": identity, "value": value}, TEXTS, JSON)
-    | st.sampled_from([Module("M", {"a": 1}), HostFunction(lambda value: value), HostFunction(lambda value: True)])
+    | st.sampled_from(
+        [ModuleValue("M", {"a": 1}), HostFunction(lambda value, *more: value), HostFunction(lambda *any: True)]
+    )
 )
 
 
 @pytest.mark.parametrize(("name", "builtin"), all_builtins(), ids=[name for name, _ in all_builtins()])
+@settings(max_examples=20)
 @given(data=st.data())
 def test_any_argument_gives_a_value_or_a_failure(name: str, builtin: Builtin, data: st.DataObject) -> None:
     """Whatever values a builtin is given, of its types or not, it returns a value or fails as a builtin fails."""
