@@ -6,17 +6,17 @@ from chatml.builtins.checks import expected
 from chatml.builtins.schemes import A, B, task
 from chatml.surfaces.model import Builtin, Module
 from chatml.types.model import Fun, String
-from chatml.values import Bind, Catch, Fail, Function, Map, Pure, Task, Value
+from chatml.values import Bind, Catch, Fail, Map, Pure, Task, Value, is_function
 
 
 def bind(first: Value, function: Value) -> Task:
-    if not (isinstance(first, Task) and isinstance(function, Function)):
+    if not (isinstance(first, Task) and is_function(function)):
         raise expected("task", "function")
     return Bind(first, function)
 
 
 def map_result(first: Value, function: Value) -> Task:
-    if not (isinstance(first, Task) and isinstance(function, Function)):
+    if not (isinstance(first, Task) and is_function(function)):
         raise expected("task", "function")
     return Map(first, function)
 
@@ -28,7 +28,7 @@ def fail(message: Value) -> Task:
 
 
 def catch(first: Value, handler: Value) -> Task:
-    if not (isinstance(first, Task) and isinstance(handler, Function)):
+    if not (isinstance(first, Task) and is_function(handler)):
         raise expected("task", "function")
     return Catch(first, handler)
 
