@@ -1,15 +1,22 @@
-"""What every test shares: the switch that rewrites recorded expectations."""
+"""What every test shares: the switch that rewrites recorded expectations, and how Hypothesis searches."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "suite", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", deadline=None, max_examples=3000, suppress_health_check=list(HealthCheck))
+settings.load_profile("suite")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update",
         action="store_true",
-        help="rewrite the recorded expectations (reports, tours, examples) instead of comparing; review the diff",
+        help="rewrite recorded expectations (reports, tours, outputs) instead of comparing; review the diff",
     )
 
 

@@ -90,7 +90,7 @@ class Contract:
     >>> from chatml.parse import parse
     >>> from chatml.source import Source
     >>> from chatml.types import Environment, check
-    >>> from chatml.types.model import Fun, Int
+    >>> from chatml.types.model import Fun, Var
     >>> checked = check(parse(Source("s", "let start = 1 let step n = n + 1")), Environment({}))
     >>> contract = checked.contract()
     >>> contract.fit("start", Var("state")), contract.fit("step", Fun([Var("state")], Var("state")))

@@ -174,8 +174,8 @@ class _Adoption:
                 return True
             if isinstance(type, RecVar):
                 outer = self.binders.get(type.binder)
-                if outer is not None and outer.level >= 0:
+                if outer is not None and outer.settled == OPEN:
                     return True
-            elif type.level >= 0:
+            elif type.settled == OPEN:
                 stack.extend(CHILDREN[type.__class__](type))
         return False

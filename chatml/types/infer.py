@@ -45,9 +45,8 @@ from chatml.types.model import (
     Unknown,
     Variant,
 )
-from chatml.types.rebuild import level_of
 from chatml.types.reopen import reopen
-from chatml.types.scheme import Scheme, generalise, instantiate
+from chatml.types.scheme import Scheme, generalise, instantiate, settle
 from chatml.types.scope import Scope
 from chatml.types.unify import Failure, Unifier, unfolded
 
@@ -180,12 +179,12 @@ class Inference:
         unifier.level += 1
         type = self.infer(value)
         unifier.level -= 1
-        if type.level <= unifier.level:
+        if type.settled:
             return type
         if is_non_expansive(value):
             return generalise(unifier, type)
-        unifier.search(type, unifier.level, None)
-        return type
+        unifier.lower(type, unifier.level)
+        return settle(type)
 
     def let(self, expr: ast.Let) -> Type:
         entry = self.bind(expr.value)
@@ -277,7 +276,7 @@ class Inference:
                 reopen(unifier, param)
             param.pinned = False
         unifier.level -= 1
-        return Fun(params, body, level_of([*params, body]))
+        return Fun(params, body)
 
     def call(self, expr: ast.Call) -> Type:
         function = self.infer(expr.function)
@@ -322,7 +321,7 @@ class Inference:
             self.equate(condition, Bool, "condition", expr)
         then = self.infer(expr.then)
         otherwise = self.infer(expr.otherwise)
-        if then is otherwise and then.level < 0:
+        if then is otherwise and then.__class__ is not Unknown and then.settled:
             return then
         self.unifier.site = expr
         try:
@@ -347,8 +346,7 @@ class Inference:
         fields: dict[str, Type] = dict.fromkeys([field.label.name for field in expr.fields], Unit)
         for field in reversed(expr.fields):
             fields[field.label.name] = self.infer(field.value)
-        level = level_of(fields.values())
-        return Record(Extend(fields, Empty, level), level)
+        return Record(Extend(fields, Empty))
 
     def field(self, expr: ast.FieldGet) -> Type:
         label = expr.label.name
@@ -393,13 +391,11 @@ class Inference:
         fields = dict(noted)
         for field in expr.fields:
             fields[field.label.name] = self.infer(field.value)
-        level = level_of([*fields.values(), tail])
-        return Record(Extend(fields, tail, level), level)
+        return Record(Extend(fields, tail))
 
     def variant(self, expr: ast.Variant) -> Type:
         args = [self.infer(arg) for arg in expr.args]
-        tail = self.fresh()
-        return Variant(Extend({expr.tag: payload(args)}, tail, tail.level), tail.level)
+        return Variant(Extend({expr.tag: payload(args)}, self.fresh()))
 
     # Arrays and refs
 
@@ -408,7 +404,7 @@ class Inference:
         for index, item in enumerate(expr.items):
             type = self.infer(item)
             self.equate(type, element, "element", expr, index)
-        return Array(element, self.prune(element).level)
+        return Array(element)
 
     def array_get(self, expr: ast.ArrayGet) -> Type:
         index = self.infer(expr.index)
@@ -435,8 +431,7 @@ class Inference:
         return Unit
 
     def ref(self, expr: ast.Ref) -> Type:
-        content = self.infer(expr.value)
-        return Ref(content, content.level)
+        return Ref(self.infer(expr.value))
 
     def deref(self, expr: ast.Deref) -> Type:
         ref = self.infer(expr.ref)

@@ -16,7 +16,7 @@ Types compare by identity, and only an `Unknown` changes, when it is bound.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias, TypeVar, dataclass_transform
+from typing import ClassVar, TypeAlias, TypeVar, dataclass_transform
 
 import attrs
 
@@ -29,19 +29,15 @@ def node(cls: type[Class]) -> type[Class]:
     return attrs.define(eq=False, repr=False)(cls)
 
 
-OPEN = 2**30
-CLOSED, RECURSIVE = -2, -1
-"""Levels of types without variables: without and with a `Mu` in them."""
+OPEN, CLOSED, RECURSIVE = 0, 1, 2
+"""What is known of a whole type: nothing; that it holds no variable; that it holds none, and a `Mu`."""
 
 
 class Type:
-    """A type. No variable in it has a higher level than its own `level`, so that passes can skip what is below theirs.
+    """A type. `settled`, one of `OPEN`, `CLOSED`, `RECURSIVE`, lets a pass skip what cannot interest it."""
 
-    `OPEN` promises nothing, and a negative level says that there is no variable at all.
-    """
-
-    __slots__ = ("level",)
-    level: int
+    __slots__ = ()
+    settled: int
 
 
 Row: TypeAlias = Type
@@ -53,7 +49,7 @@ class Scalar(Type):
     """`int`, `float`, `bool`, `string` or `unit`."""
 
     name: str
-    level: int = CLOSED
+    settled: int = CLOSED
 
 
 Int = Scalar("int")
@@ -68,19 +64,23 @@ class Var(Type):
     """A quantified type variable. In a host's scheme the same name is the same variable."""
 
     name: str
-    level: int = OPEN
+    settled: int = OPEN
 
 
 @node
 class Array(Type):
+    """A mutable array of one type of elements."""
+
     element: Type
-    level: int = OPEN
+    settled: int = OPEN
 
 
 @node
 class Ref(Type):
+    """A mutable cell."""
+
     content: Type
-    level: int = OPEN
+    settled: int = OPEN
 
 
 @node
@@ -88,7 +88,7 @@ class Tuple(Type):
     """The payload of a tag with two or more arguments."""
 
     parts: Sequence[Type]
-    level: int = OPEN
+    settled: int = OPEN
 
 
 @node
@@ -97,13 +97,15 @@ class Con(Type):
 
     name: str
     args: Sequence[Type]
-    level: int = OPEN
+    settled: int = OPEN
 
 
 @node
 class Record(Type):
+    """Its row gives each label the type of the field."""
+
     row: Row
-    level: int = OPEN
+    settled: int = OPEN
 
 
 @node
@@ -111,7 +113,7 @@ class Variant(Type):
     """Its row gives a tag `Unit` for no argument, the argument's type for one, a `Tuple` for several."""
 
     row: Row
-    level: int = OPEN
+    settled: int = OPEN
 
 
 @node
@@ -120,7 +122,7 @@ class Fun(Type):
 
     params: Sequence[Type]
     result: Type
-    level: int = OPEN
+    settled: int = OPEN
 
 
 @node
@@ -129,7 +131,7 @@ class Mu(Type):
 
     binder: str
     body: Type
-    level: int = OPEN
+    settled: int = OPEN
 
 
 @node
@@ -137,12 +139,14 @@ class RecVar(Type):
     """The binder of an enclosing `Mu`."""
 
     binder: str
-    level: int = OPEN
+    settled: int = OPEN
 
 
 @node
 class _Empty(Type):
-    level: int = CLOSED
+    """The class of `Empty`."""
+
+    settled: int = CLOSED
 
 
 Empty = _Empty()
@@ -154,7 +158,7 @@ class RowVar(Type):
     """A quantified row variable, in a namespace apart from that of `Var`."""
 
     name: str
-    level: int = OPEN
+    settled: int = OPEN
 
 
 @node
@@ -163,7 +167,7 @@ class Extend(Type):
 
     fields: dict[str, Type]
     tail: Row
-    level: int = OPEN
+    settled: int = OPEN
 
 
 class Unknown(Type):
@@ -174,7 +178,8 @@ class Unknown(Type):
     (section 3.7): what is linked to it stays linked to it.
     """
 
-    __slots__ = ("link", "pinned", "site")
+    __slots__ = ("level", "link", "pinned", "site")
+    settled: ClassVar[int] = OPEN  # type: ignore[misc]
 
     def __init__(self, level: int) -> None:
         self.level = level

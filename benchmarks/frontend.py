@@ -1,0 +1,135 @@
+"""How long it takes before a script runs: starting up, and checking.
+
+    python benchmarks/frontend.py [RUNS]
+
+Prints one table. Every row is the median of RUNS runs (default 7), all in fresh processes and interleaved, so that a
+busy moment of the machine falls on every row alike; ratios compare rows of this one run.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).parent.parent
+SEARCH_PATH = os.pathsep.join([str(ROOT), str(ROOT / "runtime")])
+HELLO = 'print("hello")\n'
+LINES = (1_000, 5_000, 10_000)
+
+BLOCK = """\
+type line_{n} = {{ sku : string; count : int; price : float }}
+type order_{n} = {{ id : string; lines : line_{n} array; state : [ `Open | `Paid(float) ] }}
+
+(* The value of an order, before discounts. *)
+let total_{n} : order_{n} -> float = fun order ->
+  Array.fold(order.lines, 0.0, fun sum line ->
+    if line.count == 0 then sum
+    else sum +. line.price *. {n}.5)
+
+let describe_{n} order =
+  match order.state with
+  | `Open -> order.id ++ " is open"
+  | `Paid(amount) -> order.id ++ " paid " ++ to_string(amount)
+
+let rec countdown_{n} left found =
+  if left <= 0 then found
+  else
+    let next = left - 1 in
+    let kept = if left % 2 == 0 then Array.append(found, [left]) else found in
+    countdown_{n}(next, kept)
+
+let close_{n} order = {{ order with state = `Paid(total_{n}(order)); closed = true }}
+
+module Report_{n} = struct
+  let title = "report {n}"
+  let line order = title ++ ": " ++ describe_{n}(order) ++ ", " ++ to_string(length(countdown_{n}(3, [])))
+end
+
+let sample_{n} : order_{n} = {{ id = "o{n}"; lines = [{{ sku = "a"; count = 1; price = 2.5 }}]; state = `Open }}
+let shown_{n} = Report_{n}.line(sample_{n})
+"""
+
+CHECK = """\
+import sys, time
+import chatml
+text = open(sys.argv[1], encoding="utf-8").read()
+start = time.perf_counter()
+findings = chatml.check(text)
+print(time.perf_counter() - start)
+assert findings == (), findings[0]
+"""
+
+
+def script(lines: int) -> str:
+    """A well-typed script of this many lines."""
+    per_block = BLOCK.count("\n")
+    text = "".join(BLOCK.format(n=n) for n in range(lines // per_block + 1))
+    blocks = text.splitlines(keepends=True)
+    whole = lines - lines % per_block
+    return "".join(blocks[:whole]) + "(* the end *)\n" * (lines - whole)
+
+
+def measure(*command: str) -> tuple[float, float, str]:
+    """Wall seconds, peak memory in MiB and standard output of a fresh process."""
+    environment = {**os.environ, "PYTHONPATH": SEARCH_PATH}
+    start = time.perf_counter()
+    child = subprocess.Popen([sys.executable, *command], env=environment, stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    output = child.stdout.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    elapsed = time.perf_counter() - start
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} failed")
+    unit = 1024 if sys.platform != "darwin" else 1024 * 1024
+    return elapsed, usage.ru_maxrss / unit, output
+
+
+def main(runs: int) -> None:
+    """Measure everything, and print the table."""
+    with tempfile.TemporaryDirectory() as folder:
+        hello = Path(folder, "hello.chatml")
+        hello.write_text(HELLO, encoding="utf-8")
+        scripts = {lines: Path(folder, f"{lines}.chatml") for lines in LINES}
+        for lines, path in scripts.items():
+            path.write_text(script(lines), encoding="utf-8")
+        commands = {
+            "python -c pass": ("-c", "pass"),
+            "chatml run hello.chatml": ("-m", "chatml", "run", str(hello)),
+            **{f"check {lines:,} lines": ("-c", CHECK, str(path)) for lines, path in scripts.items()},
+        }
+        measured: dict[str, list[tuple[float, float, str]]] = {name: [] for name in commands}
+        for _ in range(runs):
+            for name, command in commands.items():
+                measured[name].append(measure(*command))
+        size = {lines: path.stat().st_size for lines, path in scripts.items()}
+    show(measured, size)
+
+
+def show(measured: dict[str, list[tuple[float, float, str]]], size: dict[int, int]) -> None:
+    wall = {name: median(seconds for seconds, _, _ in rows) for name, rows in measured.items()}
+    memory = {name: median(mib for _, mib, _ in rows) for name, rows in measured.items()}
+    base = wall["python -c pass"]
+    print(f"{'':<26}{'wall ms':>10}{'× python':>10}{'check ms':>10}{'µs/line':>10}{'KB/s':>8}{'peak MiB':>10}")
+    for name in measured:
+        row = f"{name:<26}{wall[name] * 1000:>10.1f}{wall[name] / base:>10.1f}"
+        if name.startswith("check "):
+            lines = int(name.split()[1].replace(",", ""))
+            seconds = median(float(output) for _, _, output in measured[name])
+            row += f"{seconds * 1000:>10.0f}{seconds / lines * 1e6:>10.1f}{size[lines] / seconds / 1000:>8.0f}"
+        else:
+            row += f"{'':>28}"
+        print(f"{row}{memory[name]:>10.1f}")
+    small, large = (
+        median(float(output) for _, _, output in measured[f"check {lines:,} lines"]) for lines in (1_000, 10_000)
+    )
+    print(f"\na line costs {large / 10 / small:.2f} times as much in 10,000 lines as in 1,000")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 7)

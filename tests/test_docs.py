@@ -1,0 +1,104 @@
+"""The documents tell the truth: doctests pass, and every snippet runs and gives what stands under it.
+
+- `python`: run in order, one namespace per document; with `>>>` as a doctest, else as a program.
+- `console`: `$ command` lines run in the root of the project; what follows each is its whole output.
+- `chatml`, with options `moderator`, `ui` or `fails`: checked and run; an `output` block right after it is what it
+  prints, or with `fails` the report.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.chatml.observe import observe
+from tests.house import COMMANDS, DOCUMENTS, ROOT, ModuleFile, environment, modules
+from tests.snippets import Snippet, snippets
+
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+WITH_DOCTESTS = [module for module in modules() if ">>>" in module.path.read_text(encoding="utf-8")]
+SNIPPETS = [snippet for path in DOCUMENTS for snippet in snippets(path)]
+CONSOLES = [snippet for snippet in SNIPPETS if snippet.language == "console"]
+PROGRAMS = [
+    (snippet, following if following is not None and following.language == "output" else None)
+    for snippet, following in zip(SNIPPETS, [*SNIPPETS[1:], None], strict=True)
+    if snippet.language == "chatml"
+]
+
+
+@pytest.mark.parametrize("module", WITH_DOCTESTS, ids=lambda module: module.name)
+def test_doctests(module: ModuleFile) -> None:
+    result = doctest.testmod(importlib.import_module(module.name), optionflags=OPTIONS)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_python(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Python snippets of a document run in order."""
+    monkeypatch.chdir(ROOT)
+    namespace: dict[str, object] = {"__name__": "snippet"}
+    runner = doctest.DocTestRunner(optionflags=OPTIONS)
+    for snippet in snippets(path):
+        if snippet.language != "python":
+            continue
+        if ">>>" in snippet.text:
+            examples = doctest.DocTestParser().get_doctest(
+                snippet.text, namespace, snippet.place, str(path), snippet.line - 1
+            )
+            runner.run(examples, clear_globs=False)
+            namespace.update(examples.globs)
+        else:
+            exec(compile("\n" * (snippet.line - 1) + snippet.text, str(path), "exec"), namespace)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+@pytest.fixture(scope="session")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment whose search path has the project's commands."""
+    commands = tmp_path_factory.mktemp("bin")
+    for name, program in COMMANDS.items():
+        (commands / name).write_text(f"#!{sys.executable}\n{program}\n", encoding="utf-8")
+        (commands / name).chmod(0o755)
+    path = environment()["PATH"]
+    return environment(PATH=f"{commands}:{Path(sys.executable).parent}:{path}")
+
+
+@pytest.mark.parametrize("snippet", CONSOLES, ids=lambda snippet: snippet.place)
+def test_console(snippet: Snippet, shell: dict[str, str]) -> None:
+    """Each command of a console snippet prints what stands under it."""
+    _, *commands = ("\n" + snippet.text).split("\n$ ")
+    assert commands, "a console snippet has at least one `$ command`"
+    for command in commands:
+        line, _, expected = command.partition("\n")
+        finished = subprocess.run(
+            ["bash", "-c", line],
+            cwd=ROOT,
+            env=shell,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+        assert finished.stdout.rstrip("\n") == expected.rstrip("\n"), line
+
+
+@pytest.mark.parametrize(("snippet", "output"), PROGRAMS, ids=[snippet.place for snippet, _ in PROGRAMS])
+def test_program(snippet: Snippet, output: Snippet | None) -> None:
+    """A ChatML snippet is accepted and prints what stands under it, or fails as it announces."""
+    surface = next((option for option in snippet.options if option != "fails"), "core")
+    outcome = observe(snippet.text, snippet.path.with_suffix(".chatml").name, surface)
+    if "fails" in snippet.options:
+        assert outcome.error is not None
+        assert output is None or output.text.rstrip("\n") == outcome.report
+        return
+    assert outcome.error is None, outcome.report
+    assert output is None or output.text.splitlines() == list(outcome.printed)

@@ -1,0 +1,45 @@
+"""The public doors: what `__all__` lists exists, is documented, and stands in order."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+
+import pytest
+
+DOORS = ["chatml", "chatmd", "chatmd.nrchat"]
+NAMES = [(door, name) for door in DOORS for name in importlib.import_module(door).__all__]
+
+
+def order(name: str) -> tuple[bool, bool, list[str | int]]:
+    """Constants, then classes, then functions; by name within each, numbers by their value."""
+    parts = [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+    return (not name.isupper(), not name[:1].isupper(), parts)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_sorted(door: str) -> None:
+    listed = importlib.import_module(door).__all__
+    assert list(listed) == sorted(set(listed), key=order)
+
+
+@pytest.mark.parametrize(("door", "name"), NAMES, ids=[".".join(pair) for pair in NAMES])
+def test_documented(door: str, name: str) -> None:
+    """Every public name exists and has a docstring of its own; a constant has that of its class."""
+    public = getattr(importlib.import_module(door), name)
+    described = public if inspect.isclass(public) or inspect.isroutine(public) else type(public)
+    assert described.__module__.split(".")[0] in ("chatml", "chatmd", "chatml_runtime", "typing", "builtins")
+    assert (described.__doc__ or "").strip(), f"{door}.{name} has no docstring"
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_nothing_public_is_left_out(door: str) -> None:
+    """What a door imports from inside the project without an underscore is listed, or it is a submodule."""
+    module = importlib.import_module(door)
+    public = {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and not inspect.ismodule(value) and name != "annotations"
+    }
+    assert public <= set(module.__all__)

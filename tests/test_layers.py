@@ -1,0 +1,139 @@
+"""Imports point one way: from what is built on the language down to texts and places (docs/how-it-works.md)."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.house import ModuleFile, environment, modules
+
+MODULES = list(modules())
+NAMES = {module.name for module in MODULES}
+
+ROOMS = (
+    ("chatml.source", "chatml.stack", "chatml.suggest", "chatml.explain"),
+    ("chatml.surrogates", "chatml.callers"),
+    ("chatml.diagnostics",),
+    ("chatml.errors",),
+    ("chatml.decode", "chatml.limits"),
+    ("chatml.values",),
+    ("chatml.arithmetic", "chatml.equality", "chatml.engine", "chatml.faults", "chatml.traversal"),
+    ("chatml.boundary", "chatml.codec", "chatml.text_builder"),
+    ("chatml.value_text",),
+    ("chatml.ast",),
+    ("chatml.ast_dump",),
+    ("chatml.ast_text", "chatml.parse", "chatml.portable"),
+    ("chatml.types",),
+    ("chatml.surfaces.model",),
+    ("chatml.core",),
+    ("chatml.resolve",),
+    ("chatml.evaluate", "chatml.codegen"),
+    ("chatml.builtins",),
+    ("chatml.surfaces",),
+    ("chatml.pipeline",),
+    ("chatml",),
+    ("chatmd",),
+    ("chatml_runtime",),
+    ("chatml.cli",),
+    ("chatml.__main__",),
+)
+"""The rooms from the ground up. A module may import its own room and those below; rooms of one floor stand alone."""
+
+LAZY = ("chatml.cli",)
+"""Where a module may be imported inside a function: the command line loads a command when it is called."""
+
+CHATMD_TAKES = {"chatml.source", "chatml.diagnostics", "chatml.errors", "chatml.suggest", "chatml.stack"}
+"""What documents take from the language: places, reports, errors. A document never compiles a script."""
+
+
+def room(name: str) -> tuple[int, str]:
+    """The floor of a module and its room: the longest name in the table that it begins with."""
+    found = [
+        (len(prefix), floor, prefix)
+        for floor, prefixes in enumerate(ROOMS)
+        for prefix in prefixes
+        if name == prefix or (name.startswith(f"{prefix}.") and prefix != "chatml")
+    ]
+    assert found, f"{name} has no room: give it one in {__file__}"
+    _, floor, prefix = max(found)
+    return floor, prefix
+
+
+def imports(module: ModuleFile) -> Iterator[tuple[str, ast.stmt, bool]]:
+    """What a module imports at run time: the name, the statement, and whether it stands inside a function."""
+    tree = ast.parse(module.path.read_text(encoding="utf-8"))
+    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while waiting:
+        node, inside = waiting.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node, inside
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module.name} imports relatively"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in NAMES else str(node.module), node, inside
+        inside = inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        waiting += [(child, inside) for child in ast.iter_child_nodes(node)]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.name)
+def test_imports_point_down(module: ModuleFile) -> None:
+    floor, own = room(module.name)
+    for name, _, _ in imports(module):
+        if name in NAMES:
+            below, other = room(name)
+            assert below < floor or other == own, f"{module.name} imports {name}, which stands above or beside it"
+
+
+def test_no_cycles() -> None:
+    """Nor do the modules of one room import each other in a circle."""
+    waiting = {module.name: {name for name, _, _ in imports(module) if name in NAMES} for module in MODULES}
+    while waiting:
+        ready = [name for name, needs in waiting.items() if not needs & waiting.keys()]
+        assert ready, f"these import each other: {sorted(waiting)}"
+        for name in ready:
+            del waiting[name]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.name)
+def test_no_import_inside_a_function(module: ModuleFile) -> None:
+    if not module.name.startswith(LAZY):
+        late = [ast.unparse(statement) for _, statement, inside in imports(module) if inside]
+        assert late == []
+
+
+@pytest.mark.parametrize(
+    "module", [module for module in MODULES if module.name.startswith("chatmd")], ids=lambda module: module.name
+)
+def test_documents_never_compile(module: ModuleFile) -> None:
+    taken = {name for name, _, _ in imports(module) if name in NAMES and name.split(".")[0] == "chatml"}
+    assert taken <= CHATMD_TAKES
+
+
+def test_runtime_meets_documents_in_one_module() -> None:
+    meets = {
+        module.name
+        for module in MODULES
+        if module.name.startswith("chatml_runtime")
+        for name, _, _ in imports(module)
+        if name.split(".")[0] == "chatmd"
+    }
+    assert meets <= {"chatml_runtime.scripts"}
+
+
+def test_lark_is_not_needed_to_run() -> None:
+    """The parser generator builds the table ahead of time; a host never loads it."""
+    program = (
+        "import sys, chatml, chatmd, chatmd.nrchat, chatml_runtime\n"
+        "chatml.compile('print(1 + 2)').run(print=lambda line: None)\n"
+        "chatml.check('let x = ')\n"
+        "assert 'lark' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], env=environment(), check=True, timeout=60)
