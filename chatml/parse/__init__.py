@@ -7,27 +7,11 @@ from typing import cast
 from chatml import ast
 from chatml.errors import CompileError
 from chatml.parse.driver import run
-from chatml.parse.problems import NotUtf8, Rejected, Surrogate, word
+from chatml.parse.problems import Rejected, Surrogate, word
 from chatml.source import Source
 from chatml.surrogates import SURROGATE
 
-__all__ = ["decode", "is_incomplete", "parse", "parse_expression"]
-
-
-def decode(name: str, data: bytes) -> Source:
-    """A script from the bytes of its file: strict UTF-8 without its byte-order mark (X-44); raises `CompileError`.
-
-    >>> decode("hi.chatml", b"\\xef\\xbb\\xbfprint(1)").text
-    'print(1)'
-    """
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    try:
-        return Source(name, data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        source = Source(name, data.decode("utf-8", "replace"))
-        left = len(data[: error.start].decode("utf-8"))
-        problem = NotUtf8(source.span(left, left + 1), data[error.start], error.start)
-        raise CompileError([word(problem)]) from None
+__all__ = ["is_incomplete", "parse", "parse_expression"]
 
 
 def parse(source: Source) -> ast.Script:

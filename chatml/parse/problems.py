@@ -57,15 +57,6 @@ class Surrogate:
 
 
 @attrs.frozen
-class NotUtf8:
-    """A byte that cannot stand where it does in UTF-8; the span is that of its replacement (X-44)."""
-
-    span: Span
-    byte: int
-    offset: int
-
-
-@attrs.frozen
 class Unexpected:
     """A token, or the end of the text, that cannot continue what was read."""
 
@@ -74,7 +65,7 @@ class Unexpected:
 
 
 SyntaxProblem: TypeAlias = (
-    UnknownCharacter | OpenString | OpenComment | IntOutOfRange | TooDeep | Surrogate | NotUtf8 | Unexpected
+    UnknownCharacter | OpenString | OpenComment | IntOutOfRange | TooDeep | Surrogate | Unexpected
 )
 
 
@@ -158,13 +149,6 @@ def word(problem: SyntaxProblem) -> Diagnostic:
                 f"the lone surrogate U+{ord(span.text):04X} is no character",
                 span,
                 help="the host that made this text should decode it as UTF-8",
-            )
-        case NotUtf8(byte=byte, offset=offset):
-            return Diagnostic(
-                "syntax.invalid_utf8",
-                f"the byte 0x{byte:02X} at offset {offset} is not UTF-8",
-                span,
-                help="save the file as UTF-8",
             )
         case Unexpected(situation=situation):
             trap = find_trap(situation)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import chatml.parse.problems as problems
+from chatml import decode
 from chatml.errors import CompileError
 from chatml.explain import Example, read_catalogue
-from chatml.parse import parse
+from chatml.parse import parse, problems
 from chatml.parse.traps import TRAPS
 from chatml.source import Source
 
@@ -19,8 +19,8 @@ EXAMPLES = [(code, example) for code, entry in ENTRIES.items() for example in en
 
 
 def test_every_code_has_an_entry_and_every_entry_a_code() -> None:
-    source = Path(problems.__file__).read_text(encoding="utf-8")
-    codes = {trap.code for trap in TRAPS} | set(re.findall(r'"(syntax\.\w+)"', source))
+    written = "".join(Path(module.__file__ or "").read_text(encoding="utf-8") for module in (problems, decode))
+    codes = {trap.code for trap in TRAPS} | set(re.findall(r'"(syntax\.\w+)"', written))
     assert codes == set(ENTRIES)
 
 
