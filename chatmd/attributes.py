@@ -37,7 +37,8 @@ ATTRIBUTE = re.compile(
 ENTITY = re.compile(r"&([^;]*+);")
 ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 ESCAPES = {ord(character): f"&{name};" for name, character in ENTITIES.items()}
-UNQUOTABLE = re.compile(r"""[ \t\n\v\f\r>"'=]""")
+UNQUOTABLE = re.compile(r"""^["']|[ \t\n\v\f\r>]""")
+"""What a value without quotes cannot hold: it ends at white space, and a quote at its start would open a quoted one."""
 
 
 def scan(source: Source, left: int, right: int) -> Attributes:
@@ -92,8 +93,8 @@ def _entity(match: re.Match[str]) -> str:
 def encode(name: str, value: str, span: Span | None = None) -> str:
     """An attribute as text that `scan` reads back as the same value (section 15.2).
 
-    Raises `ChatmdError` (`chatmd.unserialisable_attribute`) for a value that ends in a backslash and also
-    needs quotes. `span` is the place that an error points to.
+    Raises `ChatmdError` (`chatmd.unserialisable_attribute`) for a value that ends in a backslash and also needs
+    quotes: a value that can only come from one that had white space stripped off its end. `span` is the place that an error points to.
 
     >>> encode("title", 'Ann & "Bob"'), encode("dir", "C:\\\\")
     ('title="Ann &amp; &quot;Bob&quot;"', 'dir=C:\\\\')

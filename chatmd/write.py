@@ -31,7 +31,7 @@ def dumps(document: Document) -> str:
     X-43).
 
     Imports stay expanded, ids qualified. Raises `ChatmdError` (`chatmd.unserialisable_attribute`) for a
-    value that ends in a backslash and holds white space, `>`, `=` or a quote: no text reads back as it.
+    value that ends in a backslash and needs quotes.
 
     >>> import chatmd
     >>> print(dumps(chatmd.load("<config  model='m'/>  <user>1 &lt; 2, 2 < 3</user>", base_dir=".")))
