@@ -94,7 +94,8 @@ def encode(name: str, value: str, span: Span | None = None) -> str:
     """An attribute as text that `scan` reads back as the same value (section 15.2).
 
     Raises `ChatmdError` (`chatmd.unserialisable_attribute`) for a value that ends in a backslash and also needs
-    quotes: a value that can only come from one that had white space stripped off its end. `span` is the place that an error points to.
+    quotes: a value that can only come from one that had white space stripped off its end. `span` is the place that an
+    error points to.
 
     >>> encode("title", 'Ann & "Bob"'), encode("dir", "C:\\\\")
     ('title="Ann &amp; &quot;Bob&quot;"', 'dir=C:\\\\')
