@@ -232,13 +232,15 @@ def twice(body: Body, value: ast.expr) -> tuple[ast.expr, ast.expr]:
 
 def set_index(body: Body, node: core.SetIndex) -> ast.expr:
     items, position, value = body.operands((node.array, node.index, node.value))
-    spot = Spot(Kind.ACCESS, node.span, operands=(items, position))
     if body.unit.bounded:
+        items, items_again = twice(body, items)
+        position, again = twice(body, position)
+        spot = Spot(Kind.ACCESS, node.span, operands=(items_again, again))
         body.emit(ast.Expr(body.at(call("set_index", items, position, value), spot)))
         return const(None)
     if not all(isinstance(part, ast.Name | ast.Constant) for part in (items, position)):
         items, position, value = body.all_temporary((items, position, value))
-        spot = Spot(Kind.ACCESS, node.span, operands=(items, position))
+    spot = Spot(Kind.ACCESS, node.span, operands=(items, position))
     low, _ = body.ranges.of(node.index)
     checked = position if low >= 0 else ast.IfExp(compare(position, ast.GtE(), const(0)), position, const(None))
     body.emit(body.at(ast.Assign([ast.Subscript(items, checked, ast.Store())], value), spot))

@@ -6,6 +6,7 @@ import attrs
 
 import chatml
 from chatml.diagnostics import Diagnostic
+from chatml.pipeline import EngineName
 
 SURFACES = {"core": chatml.CORE, "moderator": chatml.MODERATOR, "ui": chatml.UI_MODERATOR}
 
@@ -29,7 +30,12 @@ class Outcome:
 
 
 def observe(
-    program: str, name: str = "program.chatml", surface: str = "core", limits: chatml.Limits | None = None
+    program: str,
+    name: str = "program.chatml",
+    surface: str = "core",
+    limits: chatml.Limits | None = None,
+    engine: EngineName = "compiled",
+    journaled: bool = False,
 ) -> Outcome:
     """Check a program and, when it has no error, run it."""
     findings = chatml.check(program, name=name, surface=SURFACES[surface])
@@ -38,7 +44,7 @@ def observe(
     lines: list[str] = []
     compiled = chatml.compile(program, name=name, surface=SURFACES[surface])
     try:
-        compiled.run(print=lines.append, limits=limits or chatml.Limits())
+        compiled.run(print=lines.append, limits=limits or chatml.Limits(), engine=engine, journaled=journaled)
     except chatml.RuntimeFailure as failure:
         findings = (*findings, failure.diagnostic)
     return Outcome(tuple("\n".join(lines).split("\n")) if lines else (), findings)

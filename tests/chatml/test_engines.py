@@ -1,0 +1,118 @@
+"""Both engines do the same: values, output, failures and their places (docs/decisions.md, values and engines)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+import chatml
+from chatml.evaluate import Walker
+from chatml.pipeline import EngineName
+from tests.chatml.cases import Case, read_corpus
+from tests.chatml.observe import Outcome, observe
+from tests.chatml.programs import programs
+
+LIMITS = chatml.Limits(steps=100_000, text=100_000)
+PROGRAMS = [case for case in read_corpus() if case.fails is None or case.fails.kind == "runtime"]
+
+
+def seen(outcome: Outcome) -> tuple[object, ...]:
+    """What must be the same: the calls that a trace names may differ, as engines differ in what they keep of them."""
+    error = outcome.error
+    if error is None:
+        return outcome.printed, None
+    start = None if error.span is None else error.span.start
+    return outcome.printed, error.code, error.message, start, [label.span.start for label in error.labels]
+
+
+@pytest.mark.parametrize("case", PROGRAMS, ids=lambda case: case.id)
+def test_the_corpus(case: Case) -> None:
+    walked = observe(case.program, surface=case.surface, engine="walk")
+    assert seen(observe(case.program, surface=case.surface)) == seen(walked)
+    assert seen(observe(case.program, surface=case.surface, journaled=True)) == seen(walked)
+
+
+@given(programs())
+@settings(max_examples=400)
+def test_generated_programs(program: str) -> None:
+    """Whatever a well-typed program does, both engines do."""
+    walked = observe(program, limits=LIMITS, engine="walk")
+    assert seen(observe(program, limits=LIMITS)) == seen(walked)
+    if walked.error is None or walked.error.code != "runtime.limit":
+        assert seen(observe(program)) == seen(walked)
+
+
+ENGINES: list[EngineName] = ["walk", "compiled"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("program", "printed"),
+    [
+        ("let rec f n = if n == 0 then 0 else 1 + f(n - 1)", "200000"),
+        ("let rec f n = match n with | 0 -> 0 | _ -> let m = f(n - 1) in m + 1", "200000"),
+        ("let rec f n = if n == 0 then 0 else { v = g(n) }.v + 1 and g n = f(n - 1)", "200000"),
+    ],
+)
+def test_deep_recursion(engine: EngineName, program: str, printed: str) -> None:
+    depth = chatml.Limits(depth=500_000)
+    assert observe(f"{program}\nprint(f(200000))", limits=depth, engine=engine).printed == (printed,)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "program",
+    [
+        "let rec f n = if n == 0 then true else g(n - 1) and g n = if n == 0 then false else f(n - 1)",
+        "let call k n = k(n) let rec f n = if n == 0 then true else call(f, n - 1)",
+        "let rec f n = n == 0 || f(n - 1)",
+        "let rec f n = n == 0 || (n > 0 && g(n)) and g n = f(n - 1)",
+        "let step = ref(fun n -> true) let f n = if n == 0 then true else (!step)(n - 1) step := f",
+        "module M = struct let rec f n = if n == 0 then true else f(n - 1) end let f n = M.f(n)",
+    ],
+)
+def test_tail_calls_take_no_stack(engine: EngineName, program: str) -> None:
+    few = chatml.Limits(depth=1_000)
+    assert observe(f"{program}\nprint(f(20000))", limits=few, engine=engine).printed == ("true",)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("depth", [1, 10, 999, 1_000, 20_000])
+def test_recursion_stops_at_the_limit(engine: EngineName, depth: int) -> None:
+    program = "let rec f n = 1 + f(n + 1)\nprint(f(0))"
+    error = observe(program, limits=chatml.Limits(depth=depth), engine=engine).error
+    assert error is not None
+    assert error.code == "runtime.limit"
+    assert "`depth`" in error.message
+    assert f"{depth:,}" in error.message
+
+
+def test_a_small_depth_is_counted_exactly() -> None:
+    program = "let rec f n = if n == 0 then 0 else 1 + f(n - 1)\nprint(f({}))"
+    limits = chatml.Limits(depth=50)
+    assert observe(program.format(49), limits=limits).printed == ("49",)
+    assert observe(program.format(50), limits=limits).error is not None
+
+
+def test_closures_made_in_a_loop_keep_the_values_of_their_turn() -> None:
+    program = """
+let made = Array.make(3, fun () -> 0)
+let i = ref(0)
+while !i < 3 do let turn = !i in made[turn] <- (fun () -> turn); i := turn + 1 done
+let rec collect n kept = if n == 0 then kept else collect(n - 1, Array.append(kept, [fun () -> n]))
+print(Array.map(made, fun f -> f()))
+print(Array.map(collect(3, []), fun f -> f()))
+"""
+    for engine in ENGINES:
+        assert observe(program, engine=engine).printed == ("[|0, 1, 2|]", "[|3, 2, 1|]")
+
+
+def test_a_script_too_deep_for_the_compiler_is_walked() -> None:
+    program = chatml.compile(f"let f x = x\nlet n = {'f(' * 400}1{')' * 400}")
+    assert isinstance(program.run().machine, Walker)
+    assert program.run()["n"] == 1
+
+
+def test_generated_code_has_no_builtins_of_python() -> None:
+    instance = chatml.compile("let f x = x").run()
+    assert instance["f"].__globals__["__builtins__"] == {}
