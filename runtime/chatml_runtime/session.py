@@ -10,7 +10,6 @@ import enum
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
@@ -252,7 +251,7 @@ class Session:
         with self._lock:
             self._after(Action.HANDLE_EVENT)
             run = Run(phase_of(context), tag_of(event), Budget(limits), max_spawns)
-            interpreter = Interpreter(run, self, self._operations, self._instance.machine.call)
+            interpreter = Interpreter(run, self, self._operations, self._instance.machine.apply)
             run.steps = interpreter.interpret(self._handler, [context, self._state, event])
             self._move(Action.HANDLE_EVENT)
             self._run = run
@@ -290,15 +289,14 @@ class Session:
 
     def _reach(self, run: Run, answer: Value) -> Generator[Call, Any, PendingRequest | Finished]:
         """The end of the run or its next request, after all the operations before it."""
-        evaluate = self._instance.evaluate
-        wish: Wish = evaluate(partial(run.steps.send, answer))
+        wish: Wish = run.steps.send(answer)
         while isinstance(wish, Call):
             try:
                 answer = yield wish
             except BaseException as error:
-                wish = evaluate(partial(run.steps.throw, error))
+                wish = run.steps.throw(error)
             else:
-                wish = evaluate(partial(run.steps.send, answer))
+                wish = run.steps.send(answer)
         return wish
 
     def _suspend(self, run: Run, request: PendingRequest) -> RunResult:
