@@ -136,3 +136,11 @@ def missing_binding(role: str, name: str) -> str:
 
 def not_callable(name: str) -> str:
     return f"Entry point '{name}' is not callable"
+
+
+# -- the durable moderator (sections 17 and 20)
+
+BUSY_LOOP = (
+    "The session is busy in a task of this event loop; waiting for it here would block it: await the async method"
+)
+SNAPSHOT_WHILE_SUSPENDED = "Cannot store a session while it is waiting for an answer; resume it or abandon the request"
