@@ -6,20 +6,29 @@ A script that defines `initial_state` and `on_event` is a moderator: --events fe
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
+from collections.abc import Callable
 from functools import partial
 
-from chatml.cli.console import add_surface, choose_surface, read_source, report, write
+from chatml.cli.console import Failure, add_surface, choose_surface, read_source, report, write
 from chatml.errors import CompileError, RuntimeFailure
 from chatml.pipeline import compile
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("script", metavar="SCRIPT", help="a script; - is standard input")
+    parser.add_argument("--events", metavar="FILE", help="compile a moderator, and feed it the scenario in a file or -")
+    parser.add_argument("--json", action="store_true", help="with --events: print a JSON object per delivered event")
     add_surface(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
+    if args.events is not None:
+        feed: Callable[..., int] = importlib.import_module("chatml.cli.events").feed
+        return feed(args.script, args.surface, args.events, as_json=args.json)
+    if args.json:
+        raise Failure("--json is for --events: a plain program prints what it prints")
     try:
         source = read_source(args.script)
         program = compile(source, surface=choose_surface(args.surface, source))

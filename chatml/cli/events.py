@@ -1,0 +1,62 @@
+"""Feeding a scenario to a moderator: what `chatml run SCRIPT --events FILE` does."""
+
+from __future__ import annotations
+
+import sys
+
+from chatml.boundary import from_json
+from chatml.builtins.json_writer import write as write_json
+from chatml.cli.console import SURFACES, Failure, read_source, report, wants_colour, write
+from chatml.cli.timeline import Timeline
+from chatml.errors import CompileError, RuntimeFailure
+from chatml_runtime.scenario import Ending, Record, Stage, read_scenario
+from chatml_runtime.scripts import ScriptArtifact, compile_script
+
+
+def feed(script: str, surface: str | None, events: str, *, as_json: bool) -> int:
+    """Play the scenario in one file to the script in another, and print JSON Lines or a timeline.
+
+    `-` is standard input, for one of the two. The exit status is 1 if the script or the scenario is at fault, or if
+    any event failed.
+    """
+    if script == events == "-":
+        raise Failure("the script and the events cannot both be on standard input")
+    printed: list[str] = []
+    try:
+        source = read_source(script)
+        compiled = compile_script(source, surface=SURFACES[surface or "ui"])
+        report(compiled.warnings)
+        scenario = read_scenario(read_source(events))
+        stage = Stage(ScriptArtifact("main", compiled), scenario, printed)
+    except CompileError as error:
+        report(error.diagnostics)
+        return 1
+    except RuntimeFailure as failure:
+        report([failure.diagnostic])
+        return 1
+    finally:
+        for line in printed:
+            write(sys.stderr if as_json else sys.stdout, line)
+        printed.clear()
+    failed = False
+    draw = (
+        JsonLines() if as_json else Timeline(colour=wants_colour(sys.stdout), width=None if sys.stdout.isatty() else 0)
+    )
+    for event in scenario.events:
+        for record in stage.play(event):
+            failed = failed or record.status == "failed"
+            for line in draw.draw(record):
+                write(sys.stdout, line)
+    for line in draw.close(stage.ending()):
+        write(sys.stdout, line)
+    return 1 if failed else 0
+
+
+class JsonLines:
+    """Draws each record as one JSON object."""
+
+    def draw(self, record: Record) -> list[str]:
+        return [write_json(from_json(record.to_json()))]
+
+    def close(self, ending: Ending) -> list[str]:
+        return [write_json(from_json(ending.to_json()))]

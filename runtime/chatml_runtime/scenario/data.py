@@ -1,0 +1,66 @@
+"""ChatML expressions that are data: literals, tags, records and arrays, and nothing that computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from chatml import ast
+from chatml.diagnostics import Diagnostic
+from chatml.errors import CompileError
+from chatml.parse import parse_expression
+from chatml.source import Source
+from chatml.stack import deep
+from chatml.values import Value
+
+
+def read_data(source: Source) -> Value:
+    """The value of an expression of data. `CompileError` for a syntax error and for anything that is not data.
+
+    >>> read_data(Source("event", "`Tick(1, { on = true })"))
+    ('Tick', 1, {'on': True})
+    """
+    with deep():
+        return value_of(parse_expression(source))
+
+
+def value_of(node: ast.Expr) -> Value:
+    read = READERS.get(type(node), refuse)
+    return read(node)
+
+
+def refuse(node: ast.Expr) -> Value:
+    raise CompileError(
+        [
+            Diagnostic(
+                "scenario.not_data",
+                "this is not data: an event is built of literals, tags, records and arrays only",
+                node.span,
+                help='write the value itself, such as `Tick(1) or { n = 2; names = ["a"] }',
+            )
+        ]
+    )
+
+
+def read_record(node: ast.RecordLit) -> Value:
+    return {field.label.name: value_of(field.value) for field in node.fields}
+
+
+def read_negative(node: ast.Neg) -> Value:
+    operand = node.operand
+    if not isinstance(operand, ast.Float if node.op == "-." else ast.Int):
+        return refuse(node)
+    return -operand.value
+
+
+READERS: dict[type, Callable[[Any], Value]] = {
+    ast.Unit: lambda node: None,
+    ast.Int: lambda node: node.value,
+    ast.Float: lambda node: node.value,
+    ast.Bool: lambda node: node.value,
+    ast.String: lambda node: node.value,
+    ast.Neg: read_negative,
+    ast.Variant: lambda node: (node.tag, *[value_of(arg) for arg in node.args]),
+    ast.ArrayLit: lambda node: [value_of(item) for item in node.items],
+    ast.RecordLit: read_record,
+}

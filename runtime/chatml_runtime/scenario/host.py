@@ -1,0 +1,129 @@
+"""A host described as data: it answers from a list, keeps a clock of its own, and starts nothing."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from chatml.boundary import from_json
+from chatml.values import Value
+from chatml_runtime.capabilities import (
+    Capabilities,
+    ModelError,
+    ModelOk,
+    ModelRecipe,
+    ModelRefused,
+    ModelResult,
+    ToolCallResult,
+    ToolError,
+    ToolOk,
+)
+from chatml_runtime.errors import OperationFailed
+from chatml_runtime.identities import Json
+from chatml_runtime.scenario.model import Answer, Answers, HostData
+
+
+class DataHost:
+    """Answers operations from `HostData`. Jobs finish at once, and arrive with the timers when time passes."""
+
+    def __init__(self, data: HostData, now_ms: int) -> None:
+        self.now_ms = now_ms
+        self.logs: list[tuple[str, str]] = []
+        self._data = data
+        self._asked: Counter[tuple[str, str]] = Counter()
+        self._ids: Counter[str] = Counter()
+        self._arrivals: list[tuple[int, int, str, Value]] = []
+        self._cancelled: set[str] = set()
+        self.capabilities = Capabilities(
+            log=self._log,
+            tool_call=self._call_tool,
+            tool_spawn=self._spawn_tool,
+            model_recipes={name: self._recipe(name) for name in data.models},
+            process_run=self._run_process,
+            schedule_after_ms=self._after_ms,
+            schedule_cancel=self._cancel,
+        )
+
+    def advance(self, ms: int) -> list[Value]:
+        """Let time pass; the events of the timers that are due and of the finished jobs, in order of time."""
+        self.now_ms += ms
+        arrived = []
+        while self._arrivals and self._arrivals[0][0] <= self.now_ms:
+            _, _, name, event = heapq.heappop(self._arrivals)
+            if name not in self._cancelled:
+                arrived.append(event)
+        return arrived
+
+    def _arrive(self, at_ms: int, name: str, event: Value) -> str:
+        """Let an event arrive at a time; those of one time arrive in the order in which they were made."""
+        self._ids["arrival"] += 1
+        heapq.heappush(self._arrivals, (at_ms, self._ids["arrival"], name, event))
+        return name
+
+    def _next_id(self, kind: str) -> str:
+        self._ids[kind] += 1
+        return f"{kind}-{self._ids[kind]}"
+
+    def _log(self, level: str, message: str) -> None:
+        self.logs.append((level, message))
+
+    def _after_ms(self, delay: int, event: Value) -> str:
+        return self._arrive(self.now_ms + delay, self._next_id("timer"), event)
+
+    def _cancel(self, timer_id: str) -> None:
+        if timer_id.startswith("timer-"):
+            self._cancelled.add(timer_id)
+
+    def _answer(self, op: str, group: str, answers: Answers, name: str) -> Answer:
+        """The next answer for a name; `OperationFailed` if there is none."""
+        listed = answers.get(name)
+        if not listed:
+            raise OperationFailed(f'{op} is not configured for "{name}": `host.{group}` does not name it')
+        position = self._asked[group, name]
+        self._asked[group, name] += 1
+        return listed[min(position, len(listed) - 1)]
+
+    def _call_tool(self, name: str, args: Json) -> ToolCallResult:
+        answer = given(self._answer("Tool.call", "tools", self._data.tools, name))
+        return ToolOk(answer.content) if answer.kind == "ok" else ToolError(answer.content)
+
+    def _spawn_tool(self, name: str, args: Json) -> str:
+        return self._job("Tool", name, self._answer("Tool.spawn", "tools", self._data.tools, name))
+
+    def _recipe(self, name: str) -> ModelRecipe:
+        def call(payload: Json) -> ModelResult:
+            answer = given(self._answer("Model.call", "models", self._data.models, name))
+            return MODEL_RESULTS[answer.kind](answer.content)
+
+        def spawn(payload: Json) -> str:
+            return self._job("Model", name, self._answer("Model.spawn", "models", self._data.models, name))
+
+        return ModelRecipe(call, spawn)
+
+    def _run_process(self, command: str, args: Sequence[str]) -> str:
+        answer = given(self._answer("Process.run", "processes", self._data.processes, command))
+        if answer.kind == "error":
+            raise OperationFailed(answer.content)
+        text: str = answer.content
+        return text
+
+    def _job(self, kind: str, name: str, answer: Answer) -> str:
+        """A job that has finished already; its completion arrives when time passes (runtime.md 16.1, 16.2)."""
+        job_id = self._next_id(f"{kind.lower()}-job")
+        ended, content = ("succeeded", from_json(answer.content)) if answer.kind == "ok" else ("failed", answer.content)
+        return self._arrive(self.now_ms, job_id, (f"{kind}_job_{ended}", job_id, name, content))
+
+
+MODEL_RESULTS: Mapping[str, Callable[[Json], ModelResult]] = {
+    "ok": ModelOk,
+    "refused": ModelRefused,
+    "error": ModelError,
+}
+
+
+def given(answer: Answer) -> Answer:
+    """An answer that is one; `OperationFailed` if the data says that the call fails."""
+    if answer.kind == "fail":
+        raise OperationFailed(answer.content)
+    return answer

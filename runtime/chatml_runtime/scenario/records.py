@@ -1,0 +1,136 @@
+"""The records of a played scenario: one per delivered event, and one at the end (docs/scenarios.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+import attrs
+
+from chatml.errors import ChatmlError, RuntimeFailure, SessionError
+from chatml_runtime.approvals import AskText, PendingRequest
+from chatml_runtime.effects import Approve, EndSession, Reject, RequestTurn
+from chatml_runtime.errors import CommitRejectedError, HandlerContractError, TaskFailedError
+from chatml_runtime.identities import Json
+from chatml_runtime.outcome import Redirect, RewriteArgs, RuntimeRequest, ToolDecision
+
+Kind: TypeAlias = Literal["task", "runtime", "host"]
+Status: TypeAlias = Literal["committed", "suspended", "failed", "refused"]
+
+
+@attrs.frozen
+class ShownEffect:
+    """A committed effect: the operation, its arguments as value text, and all of it in short for people."""
+
+    op: str
+    args: tuple[str, ...]
+    brief: str
+
+
+@attrs.frozen
+class Problem:
+    """Why an event failed or was refused: `task`, `runtime` or `host`, and the message."""
+
+    kind: Kind
+    message: str
+
+
+@attrs.frozen
+class Record:
+    """What came of one delivered event. Values are shown as text; the last two fields are for people only."""
+
+    phase: str | None
+    event: str | None
+    status: Status
+    state: str
+    effects: tuple[ShownEffect, ...] = ()
+    emitted: tuple[str, ...] = ()
+    queue: tuple[str, ...] = ()
+    decision: ToolDecision | None = None
+    requests: tuple[RuntimeRequest, ...] = ()
+    pending: PendingRequest | None = None
+    halted: bool = False
+    logs: tuple[tuple[str, str], ...] = ()
+    printed: tuple[str, ...] = ()
+    error: Problem | None = None
+    replayed: bool = False
+    brief: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        """The record as `chatml run --events --json` prints it."""
+        return {
+            "phase": self.phase,
+            "event": self.event,
+            "status": self.status,
+            "state": self.state,
+            "effects": [{"op": effect.op, "args": list(effect.args)} for effect in self.effects],
+            "emitted": list(self.emitted),
+            "queue": list(self.queue),
+            "decision": None if self.decision is None else decision_json(self.decision),
+            "requests": [request_json(request) for request in self.requests],
+            "pending": None if self.pending is None else pending_json(self.pending),
+            "halted": self.halted,
+            "logs": [list(line) for line in self.logs],
+            "printed": list(self.printed),
+            "error": None if self.error is None else attrs.asdict(self.error),
+        }
+
+
+@attrs.frozen
+class Ending:
+    """How things stand after the last event; `effective_history` holds provider items."""
+
+    state: str
+    queue: tuple[str, ...]
+    halted: bool
+    effective_history: tuple[Json, ...]
+
+    def to_json(self) -> dict[str, Json]:
+        """The last line of `chatml run --events --json`."""
+        return {
+            "final": True,
+            "state": self.state,
+            "queue": list(self.queue),
+            "halted": self.halted,
+            "effective_history": list(self.effective_history),
+        }
+
+
+def decision_json(decision: ToolDecision) -> Json:
+    match decision:
+        case Approve():
+            return {"kind": "approve"}
+        case Reject(reason=reason):
+            return {"kind": "reject", "reason": reason}
+        case RewriteArgs(args=args):
+            return {"kind": "rewrite_args", "args": args}
+        case Redirect(name=name, args=args):
+            return {"kind": "redirect", "name": name, "args": args}
+
+
+def request_json(request: RuntimeRequest) -> Json:
+    if isinstance(request, EndSession):
+        return {"end_session": request.reason}
+    return "request_turn" if isinstance(request, RequestTurn) else "request_compaction"
+
+
+def pending_json(request: PendingRequest) -> Json:
+    if isinstance(request, AskText):
+        return {"kind": "ask_text", "prompt": request.prompt}
+    return {"kind": "ask_choice", "prompt": request.prompt, "choices": list(request.choices)}
+
+
+KINDS: Mapping[type[ChatmlError], Kind] = {
+    TaskFailedError: "task",
+    RuntimeFailure: "runtime",
+    HandlerContractError: "runtime",
+    CommitRejectedError: "host",
+    SessionError: "host",
+}
+"""Which errors are whose fault."""
+
+
+def problem_of(error: ChatmlError) -> Problem:
+    """An error of an event as a record shows it."""
+    kinds: list[Kind] = [kind for error_class, kind in KINDS.items() if isinstance(error, error_class)]
+    return Problem(kinds[0], str(error))
