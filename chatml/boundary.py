@@ -159,10 +159,10 @@ Todo = list[tuple[Any, Any]]
 
 
 def _json_value(data: Any, todo: Todo) -> Value:
+    if isinstance(data, str):
+        return ("String", data if type(data) is str and data.isascii() else _json_text(data))
     if data is None:
         return NULL
-    if isinstance(data, str):
-        return ("String", _json_text(data))
     if isinstance(data, bool):
         return TRUE if data else FALSE
     if isinstance(data, int | float):
@@ -225,26 +225,21 @@ def to_json(value: Value) -> Any:
 
 
 def _plain(value: Value, todo: Todo) -> Any:
-    if type(value) is not tuple:
-        raise BoundaryError(EXPECTED_JSON)
-    target: Any
-    match value:
-        case ("String", str(text)):
-            return text
-        case ("Number", float(number)):
-            return _plain_number(number)
-        case ("Bool", bool(truth)):
-            return truth
-        case ("Null",):
-            return None
-        case ("Array", list(items)):
-            target = []
-            todo.append((items, target))
+    if type(value) is tuple and len(value) == 2:
+        tag, content = value
+        kind = type(content)
+        if tag == "String" and kind is str:
+            return content
+        if tag == "Number" and kind is float:
+            return _plain_number(content)
+        if tag == "Bool" and kind is bool:
+            return content
+        if kind is list and (tag == "Array" or tag == "Object"):
+            target: Any = [] if tag == "Array" else {}
+            todo.append((content, target))
             return target
-        case ("Object", list(entries)):
-            target = {}
-            todo.append((entries, target))
-            return target
+    elif type(value) is tuple and len(value) == 1 and value[0] == "Null":
+        return None
     raise BoundaryError(EXPECTED_JSON)
 
 

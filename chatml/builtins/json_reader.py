@@ -9,6 +9,7 @@ from math import isinf
 import attrs
 
 from chatml.boundary import FALSE, NULL, TRUE
+from chatml.builtins.json_scanner import read_quickly
 from chatml.errors import ChatmlError
 from chatml.source import Source
 from chatml.values import Value
@@ -42,6 +43,10 @@ def read(text: str, check_size: Callable[[int], None] | None = None) -> Value:
     >>> read('{"n": [1, true]}')
     ('Object', [{'key': 'n', 'value': ('Array', [('Number', 1.0), ('Bool', True)])}])
     """
+    if check_size is None:
+        value = read_quickly(text)
+        if value is not None:
+            return value
     return _Reader(text, check_size or _any_size).read()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from json.encoder import encode_basestring
 from math import isfinite
 
@@ -12,12 +12,6 @@ from chatml.values import BuiltinFailure, Value
 
 LONG = 2**12
 EXPECTED = "expected json: `Null, or `Bool, `Number, `String, `Array or `Object with its payload"
-
-
-class _End(str):
-    """The end of a container, among the text and the values that are left to write."""
-
-    __slots__ = ()
 
 
 def write(value: Value, check_size: Callable[[int], None] | None = None, *, pretty: bool = False) -> str:
@@ -31,46 +25,56 @@ def write(value: Value, check_size: Callable[[int], None] | None = None, *, pret
     """
     builder = TextBuilder(value, check_size)
     pieces = builder.pieces
-    todo: list[Value] = [_checked(value)]
-    depth = 0
-    while todo:
-        part = todo.pop()
-        if type(part) is tuple:
-            atom = _atom(part)
-            if atom is None:
-                depth += 1
-            text = atom or _open(part, "\n" + "  " * depth if pretty else "", todo)
-        else:
-            text = part
-            if type(part) is _End:
-                depth -= 1
-        pieces.append(text)
-        if len(pieces) >= CHUNK or len(text) > LONG:
+    colon = ": " if pretty else ":"
+    members: Iterator[Value] = iter((value,))
+    in_object, before, between, end = False, "", "", ""
+    outer: list[tuple[Iterator[Value], bool, str, str]] = []
+    while True:
+        if len(pieces) >= CHUNK or len(between) > LONG:
             builder.flush()
-    return builder.finish()
+        for member in members:
+            if before:
+                pieces.append(before)
+            before = between
+            if in_object:
+                pieces.append(encode_basestring(entry_key(member)) + colon)
+                member = member["value"]
+            text = _atom(member)
+            if text is None:
+                outer.append((members, in_object, between, end))
+                in_object = member[0] == "Object"
+                members = iter(member[1])
+                line = "\n" + "  " * len(outer) if pretty else ""
+                text = ("{" if in_object else "[") + line
+                before, between, end = "", "," + line, line[:-2] + ("}" if in_object else "]")
+                pieces.append(text)
+                break
+            pieces.append(text)
+            if len(pieces) >= CHUNK or len(text) > LONG:
+                builder.flush()
+        else:
+            pieces.append(end)
+            if not outer:
+                return builder.finish()
+            members, in_object, between, end = outer.pop()
+            before = between
 
 
-def _checked(value: Value) -> tuple[Value, ...]:
-    if type(value) is not tuple:
-        raise BuiltinFailure(EXPECTED)
-    return value
-
-
-def _atom(value: tuple[Value, ...]) -> str | None:
+def _atom(value: Value) -> str | None:
     """The text of a value without members; None for one that has members."""
-    match value:
-        case ("String", str(text)):
-            return encode_basestring(text)
-        case ("Number", float(number)):
-            return show_number(number)
-        case ("Bool", bool(truth)):
-            return "true" if truth else "false"
-        case ("Null",):
-            return "null"
-        case ("Array", list(items)):
-            return None if items else "[]"
-        case ("Object", list(entries)):
-            return None if entries else "{}"
+    if type(value) is tuple and len(value) == 2:
+        tag, content = value
+        kind = type(content)
+        if tag == "String" and kind is str:
+            return encode_basestring(content)
+        if tag == "Number" and kind is float:
+            return show_number(content)
+        if tag == "Bool" and kind is bool:
+            return "true" if content else "false"
+        if kind is list and (tag == "Array" or tag == "Object"):
+            return None if content else "[]" if tag == "Array" else "{}"
+    elif type(value) is tuple and len(value) == 1 and value[0] == "Null":
+        return "null"
     raise BuiltinFailure(EXPECTED)
 
 
@@ -85,22 +89,3 @@ def show_number(number: float) -> str:
     if number == 0:
         return "0"
     return repr(number).removesuffix(".0")
-
-
-def _open(container: tuple[Value, ...], line: str, todo: list[Value]) -> str:
-    """The opening bracket of a container; its members and its end go to `todo`. `line` begins a member's line."""
-    parent = line[:-2]
-    separator = "," + line
-    if container[0] == "Array":
-        todo.append(_End(parent + "]"))
-        for item in reversed(container[1]):
-            todo += (_checked(item), separator)
-        todo.pop()
-        return "[" + line
-    todo.append(_End(parent + "}"))
-    colon = ": " if line else ":"
-    for entry in reversed(container[1]):
-        key = encode_basestring(entry_key(entry))
-        todo += (_checked(entry["value"]), key + colon, separator)
-    todo.pop()
-    return "{" + line

@@ -60,6 +60,8 @@ class Compiled(Engine):
         raise failure
 
     def call(self, function: Value, args: list[Value]) -> Value:
+        if isinstance(function, BuiltinFunction):  # A builtin made this one itself: the continuation of a task.
+            function = as_function(self, function)
         check_call(function, len(args))
         try:
             return caller(len(args))(function, args)

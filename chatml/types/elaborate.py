@@ -33,7 +33,7 @@ from chatml.types.model import (
     Unknown,
     Variant,
 )
-from chatml.types.rebuild import settled_of
+from chatml.types.rebuild import level_of
 from chatml.types.unify import unfolded
 
 
@@ -123,38 +123,38 @@ class Elaborator:
             if isinstance(function, Fun):
                 params.extend(function.params)
                 result = function.result
-        return Fun(params, result, settled_of([*params, result]))
+        return Fun(params, result, level_of([*params, result]))
 
     def applied(self, type: ast.AppliedType) -> Type:
         name = type.constructor.name
         if name == "array":
             (element,) = self.under([type.argument])
-            return Array(element, element.settled)
+            return Array(element, element.level)
         argument = self.visit(type.argument)
         if name in CONSTRUCTORS:
-            return Con(name, [argument], argument.settled)
+            return Con(name, [argument], argument.level)
         place = type.constructor.span
         raise Fault(UnknownConstructor(self.place(place), name, place, self.blamed is None, self.is_value(name)))
 
     def record(self, type: ast.RecordType) -> Type:
         refuse_repetition("record type", [field.label for field in type.fields], self.blamed)
         row = close(type.fields, self.under([field.type for field in type.fields]))
-        return Record(row, row.settled)
+        return Record(row, row.level)
 
     def variant(self, type: ast.VariantType) -> Type:
         refuse_repetition("variant type", [case.label for case in type.cases], self.blamed)
         row = close(type.cases, [payload(self.under(list(case.args))) for case in type.cases])
-        return Variant(row, row.settled)
+        return Variant(row, row.level)
 
 
 def payload(types: Sequence[Type]) -> Type:
     """What a variant's row holds for a tag with arguments of these types (section 3.1)."""
     if not types:
         return Unit
-    return types[0] if len(types) == 1 else Tuple(types, settled_of(types))
+    return types[0] if len(types) == 1 else Tuple(types, level_of(types))
 
 
 def close(parts: Sequence[ast.FieldType | ast.CaseType], types: list[Type]) -> Extend:
     """The closed row of these labels and types."""
     labels = [part.label.name for part in parts]
-    return Extend(dict(zip(labels, types, strict=True)), Empty, settled_of(types))
+    return Extend(dict(zip(labels, types, strict=True)), Empty, level_of(types))

@@ -174,8 +174,8 @@ class _Adoption:
                 return True
             if isinstance(type, RecVar):
                 outer = self.binders.get(type.binder)
-                if outer is not None and outer.settled == OPEN:
+                if outer is not None and outer.level >= 0:
                     return True
-            elif type.settled == OPEN:
+            elif type.level >= 0:
                 stack.extend(CHILDREN[type.__class__](type))
         return False

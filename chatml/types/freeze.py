@@ -21,7 +21,7 @@ class Freezer:
 
     def freeze(self, type: Type) -> Type:
         """The type as it is known now."""
-        if type.settled:
+        if type.level < 0:
             return type
         if type.__class__ is Unknown:
             if type.link is not None:

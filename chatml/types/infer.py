@@ -45,8 +45,9 @@ from chatml.types.model import (
     Unknown,
     Variant,
 )
+from chatml.types.rebuild import level_of
 from chatml.types.reopen import reopen
-from chatml.types.scheme import Scheme, generalise, instantiate, settle
+from chatml.types.scheme import Scheme, generalise, instantiate
 from chatml.types.scope import Scope
 from chatml.types.unify import Failure, Unifier, unfolded
 
@@ -179,12 +180,12 @@ class Inference:
         unifier.level += 1
         type = self.infer(value)
         unifier.level -= 1
-        if type.settled:
+        if type.level <= unifier.level:
             return type
         if is_non_expansive(value):
             return generalise(unifier, type)
-        unifier.lower(type, unifier.level)
-        return settle(type)
+        unifier.search(type, unifier.level, None)
+        return type
 
     def let(self, expr: ast.Let) -> Type:
         entry = self.bind(expr.value)
@@ -276,7 +277,7 @@ class Inference:
                 reopen(unifier, param)
             param.pinned = False
         unifier.level -= 1
-        return Fun(params, body)
+        return Fun(params, body, level_of([*params, body]))
 
     def call(self, expr: ast.Call) -> Type:
         function = self.infer(expr.function)
@@ -321,7 +322,7 @@ class Inference:
             self.equate(condition, Bool, "condition", expr)
         then = self.infer(expr.then)
         otherwise = self.infer(expr.otherwise)
-        if then is otherwise and then.__class__ is not Unknown and then.settled:
+        if then is otherwise and then.level < 0:
             return then
         self.unifier.site = expr
         try:
@@ -346,7 +347,8 @@ class Inference:
         fields: dict[str, Type] = dict.fromkeys([field.label.name for field in expr.fields], Unit)
         for field in reversed(expr.fields):
             fields[field.label.name] = self.infer(field.value)
-        return Record(Extend(fields, Empty))
+        level = level_of(fields.values())
+        return Record(Extend(fields, Empty, level), level)
 
     def field(self, expr: ast.FieldGet) -> Type:
         label = expr.label.name
@@ -391,11 +393,13 @@ class Inference:
         fields = dict(noted)
         for field in expr.fields:
             fields[field.label.name] = self.infer(field.value)
-        return Record(Extend(fields, tail))
+        level = level_of([*fields.values(), tail])
+        return Record(Extend(fields, tail, level), level)
 
     def variant(self, expr: ast.Variant) -> Type:
         args = [self.infer(arg) for arg in expr.args]
-        return Variant(Extend({expr.tag: payload(args)}, self.fresh()))
+        tail = self.fresh()
+        return Variant(Extend({expr.tag: payload(args)}, tail, tail.level), tail.level)
 
     # Arrays and refs
 
@@ -404,7 +408,7 @@ class Inference:
         for index, item in enumerate(expr.items):
             type = self.infer(item)
             self.equate(type, element, "element", expr, index)
-        return Array(element)
+        return Array(element, self.prune(element).level)
 
     def array_get(self, expr: ast.ArrayGet) -> Type:
         index = self.infer(expr.index)
@@ -431,7 +435,8 @@ class Inference:
         return Unit
 
     def ref(self, expr: ast.Ref) -> Type:
-        return Ref(self.infer(expr.value))
+        content = self.infer(expr.value)
+        return Ref(content, content.level)
 
     def deref(self, expr: ast.Deref) -> Type:
         ref = self.infer(expr.ref)

@@ -46,7 +46,7 @@ class Matching:
         result = self.arm(expr, 0, scrutinee)
         for index in range(1, len(expr.arms)):
             body = self.arm(expr, index, scrutinee)
-            if result is body and body.settled:
+            if result is body and body.level < 0:
                 continue
             inference.unifier.site = expr.arms[index].body
             try:

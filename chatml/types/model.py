@@ -16,7 +16,7 @@ Types compare by identity, and only an `Unknown` changes, when it is bound.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, TypeAlias, TypeVar, dataclass_transform
+from typing import TypeAlias, TypeVar, dataclass_transform
 
 import attrs
 
@@ -29,15 +29,19 @@ def node(cls: type[Class]) -> type[Class]:
     return attrs.define(eq=False, repr=False)(cls)
 
 
-OPEN, CLOSED, RECURSIVE = 0, 1, 2
-"""What is known of a whole type: nothing; that it holds no variable; that it holds none, and a `Mu`."""
+OPEN = 2**30
+CLOSED, RECURSIVE = -2, -1
+"""Levels of types without variables: without and with a `Mu` in them."""
 
 
 class Type:
-    """A type. `settled`, one of `OPEN`, `CLOSED`, `RECURSIVE`, lets a pass skip what cannot interest it."""
+    """A type. No variable in it has a higher level than its own `level`, so that passes can skip what is below theirs.
 
-    __slots__ = ()
-    settled: int
+    `OPEN` promises nothing, and a negative level says that there is no variable at all.
+    """
+
+    __slots__ = ("level",)
+    level: int
 
 
 Row: TypeAlias = Type
@@ -49,7 +53,7 @@ class Scalar(Type):
     """`int`, `float`, `bool`, `string` or `unit`."""
 
     name: str
-    settled: int = CLOSED
+    level: int = CLOSED
 
 
 Int = Scalar("int")
@@ -64,7 +68,7 @@ class Var(Type):
     """A quantified type variable. In a host's scheme the same name is the same variable."""
 
     name: str
-    settled: int = OPEN
+    level: int = OPEN
 
 
 @node
@@ -72,7 +76,7 @@ class Array(Type):
     """A mutable array of one type of elements."""
 
     element: Type
-    settled: int = OPEN
+    level: int = OPEN
 
 
 @node
@@ -80,7 +84,7 @@ class Ref(Type):
     """A mutable cell."""
 
     content: Type
-    settled: int = OPEN
+    level: int = OPEN
 
 
 @node
@@ -88,7 +92,7 @@ class Tuple(Type):
     """The payload of a tag with two or more arguments."""
 
     parts: Sequence[Type]
-    settled: int = OPEN
+    level: int = OPEN
 
 
 @node
@@ -97,7 +101,7 @@ class Con(Type):
 
     name: str
     args: Sequence[Type]
-    settled: int = OPEN
+    level: int = OPEN
 
 
 @node
@@ -105,7 +109,7 @@ class Record(Type):
     """Its row gives each label the type of the field."""
 
     row: Row
-    settled: int = OPEN
+    level: int = OPEN
 
 
 @node
@@ -113,7 +117,7 @@ class Variant(Type):
     """Its row gives a tag `Unit` for no argument, the argument's type for one, a `Tuple` for several."""
 
     row: Row
-    settled: int = OPEN
+    level: int = OPEN
 
 
 @node
@@ -122,7 +126,7 @@ class Fun(Type):
 
     params: Sequence[Type]
     result: Type
-    settled: int = OPEN
+    level: int = OPEN
 
 
 @node
@@ -131,7 +135,7 @@ class Mu(Type):
 
     binder: str
     body: Type
-    settled: int = OPEN
+    level: int = OPEN
 
 
 @node
@@ -139,14 +143,14 @@ class RecVar(Type):
     """The binder of an enclosing `Mu`."""
 
     binder: str
-    settled: int = OPEN
+    level: int = OPEN
 
 
 @node
 class _Empty(Type):
     """The class of `Empty`."""
 
-    settled: int = CLOSED
+    level: int = CLOSED
 
 
 Empty = _Empty()
@@ -158,7 +162,7 @@ class RowVar(Type):
     """A quantified row variable, in a namespace apart from that of `Var`."""
 
     name: str
-    settled: int = OPEN
+    level: int = OPEN
 
 
 @node
@@ -167,7 +171,7 @@ class Extend(Type):
 
     fields: dict[str, Type]
     tail: Row
-    settled: int = OPEN
+    level: int = OPEN
 
 
 class Unknown(Type):
@@ -178,8 +182,7 @@ class Unknown(Type):
     (section 3.7): what is linked to it stays linked to it.
     """
 
-    __slots__ = ("level", "link", "pinned", "site")
-    settled: ClassVar[int] = OPEN  # type: ignore[misc]
+    __slots__ = ("link", "pinned", "site")
 
     def __init__(self, level: int) -> None:
         self.level = level

@@ -7,8 +7,6 @@ from typing import Any
 
 from chatml.types.model import (
     CLOSED,
-    OPEN,
-    RECURSIVE,
     Array,
     Con,
     Extend,
@@ -24,55 +22,53 @@ Visit = Callable[[Type], Type]
 
 
 def rebuild(type: Type, visit: Visit) -> Type:
-    """A composite type over again, each part replaced by what `visit` makes of it; marked when that settles it."""
+    """A composite type over again, each part replaced by what `visit` makes of it."""
     return BUILDERS[type.__class__](type, visit)
 
 
-def settled_of(parts: Iterable[Type]) -> int:
-    """What is known of a type by what is known of its parts."""
-    settled = CLOSED
+def level_of(parts: Iterable[Type]) -> int:
+    """The level of a type by the levels of its parts."""
+    level = CLOSED
     for part in parts:
-        if part.settled == OPEN:
-            return OPEN
-        if part.settled == RECURSIVE:
-            settled = RECURSIVE
-    return settled
+        if part.level > level:
+            level = part.level
+    return level
 
 
 def rebuild_array(type: Array, visit: Visit) -> Array:
     element = visit(type.element)
-    return Array(element, element.settled)
+    return Array(element, element.level)
 
 
 def rebuild_ref(type: Ref, visit: Visit) -> Ref:
     content = visit(type.content)
-    return Ref(content, content.settled)
+    return Ref(content, content.level)
 
 
 def rebuild_tuple(type: Tuple, visit: Visit) -> Tuple:
     parts = [visit(part) for part in type.parts]
-    return Tuple(parts, settled_of(parts))
+    return Tuple(parts, level_of(parts))
 
 
 def rebuild_con(type: Con, visit: Visit) -> Con:
     args = [visit(arg) for arg in type.args]
-    return Con(type.name, args, settled_of(args))
+    return Con(type.name, args, level_of(args))
 
 
 def rebuild_record(type: Record, visit: Visit) -> Record:
     row = visit(type.row)
-    return Record(row, row.settled)
+    return Record(row, row.level)
 
 
 def rebuild_variant(type: Variant, visit: Visit) -> Variant:
     row = visit(type.row)
-    return Variant(row, row.settled)
+    return Variant(row, row.level)
 
 
 def rebuild_function(type: Fun, visit: Visit) -> Fun:
     params = [visit(param) for param in type.params]
     result = visit(type.result)
-    return Fun(params, result, settled_of([*params, result]))
+    return Fun(params, result, level_of([*params, result]))
 
 
 def rebuild_extend(type: Extend, visit: Visit) -> Extend:
@@ -81,7 +77,7 @@ def rebuild_extend(type: Extend, visit: Visit) -> Extend:
     if tail.__class__ is Extend:
         fields = {**tail.fields, **fields}
         tail = tail.tail
-    return Extend(fields, tail, settled_of([*fields.values(), tail]))
+    return Extend(fields, tail, level_of([*fields.values(), tail]))
 
 
 BUILDERS: dict[type, Callable[[Any, Visit], Type]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from chatml.types.model import OPEN, RECURSIVE, Mu, RowVar, Type, Unknown, Var
+from chatml.types.model import CLOSED, RECURSIVE, Mu, RowVar, Type, Unknown, Var
 from chatml.types.rebuild import rebuild
 from chatml.types.unify import Unifier
 
@@ -25,26 +25,16 @@ ANYTHING = Scheme(_any, (_any,))
 
 def generalise(unifier: Unifier, type: Type) -> Type | Scheme:
     """Quantify the variables of a deeper level than the current one, unless the type contains itself."""
-    if type.settled:
+    if type.level <= unifier.level:
         return type
-    copy = _Copy(unifier.level)
+    copy = _Copy(unifier)
     try:
         found = copy.visit(type)
     except CycleError:
-        return settle(type)
+        return type
     if copy.variables:
         return Scheme(found, tuple(copy.variables.values()), copy.shared)
     return found
-
-
-def settle(type: Type) -> Type:
-    """The same type, its parts without variables marked as settled, so that later passes need not walk them."""
-    if type.settled:
-        return type
-    try:
-        return _Copy(None).visit(type)
-    except CycleError:
-        return type
 
 
 def instantiate(unifier: Unifier, scheme: Scheme) -> Type:
@@ -63,22 +53,21 @@ class CycleError(Exception):
 
 
 class _Copy:
-    """A copy in which bound variables are followed, and those of a deeper level (None: of no level) quantified.
+    """A copy in which the variables of a deeper level than the current one are quantified.
 
-    Raises `CycleError` on a cycle and, where it quantifies, on a `Mu`.
+    Raises `CycleError` when the type contains itself anywhere.
     """
 
-    def __init__(self, level: int | None) -> None:
-        self.level = level
+    def __init__(self, unifier: Unifier) -> None:
+        self.prune = unifier.prune
+        self.level = unifier.level
         self.variables: dict[Unknown, Var | RowVar] = {}
         self.shared = False
         self.copies: dict[int, Type | None] = {}
         """The copy of each part by its identity; None while it is being made."""
 
     def visit(self, type: Type) -> Type:
-        if type.settled != OPEN:
-            if type.settled == RECURSIVE and self.level is not None:
-                raise CycleError
+        if type.level == CLOSED:
             return type
         if type.__class__ is Unknown:
             return self.variable(type)
@@ -88,7 +77,7 @@ class _Copy:
                 raise CycleError
             self.shared = True
             return copy
-        if type.__class__ is Mu:
+        if type.level == RECURSIVE or type.__class__ is Mu:
             raise CycleError
         self.copies[id(type)] = None
         copy = self.copies[id(type)] = rebuild(type, self.visit)
@@ -96,9 +85,10 @@ class _Copy:
 
     def variable(self, type: Unknown) -> Type:
         if type.link is not None:
-            found = self.visit(type.link)
-            return type if type.pinned else found
-        if self.level is None or type.level <= self.level:
+            found = self.visit(self.prune(type))
+            held = type.pinned or (type.link.__class__ is Unknown and type.link.pinned)
+            return type if held else found
+        if type.level <= self.level:
             return type
         if type not in self.variables:
             self.variables[type] = Var(f"t{len(self.variables)}")
@@ -114,7 +104,7 @@ class _Instance:
         self.copies: dict[int, Type] = {}
 
     def visit(self, type: Type) -> Type:
-        if type.settled or type.__class__ is Unknown:
+        if type.level < 0 or type.__class__ is Unknown:
             return type
         if type in self.chosen:
             return self.chosen[type]

@@ -59,7 +59,8 @@ class Unifier:
         self.level = 0
         self.site: object = None
         """The expression that is being looked at; a variable bound now remembers it."""
-        self.trail: list[tuple[Unknown, Type | None, int, object]] = []
+        self.trail: list[tuple[Type, Type | None, int, object]] = []
+        """What bindings and levels were before each change of one."""
         self.seen: dict[tuple[int, int], tuple[Type, Type]] = {}
         """Pairs taken to be equal while they are compared: what makes cyclic types terminate."""
         self.parts: dict[type, Callable[[Any, Any], None]] = {
@@ -116,36 +117,35 @@ class Unifier:
         """Take back what was bound since the trail had this length."""
         trail = self.trail
         while len(trail) > mark:
-            variable, link, level, site = trail.pop()
-            variable.link, variable.level, variable.site = link, level, site
-
-    def lower(self, type: Type, level: int) -> None:
-        """Lower every variable in a type to a level."""
-        if not type.settled:
-            self.search(type, level, None)
+            type, link, level, site = trail.pop()
+            type.level = level
+            if type.__class__ is Unknown:
+                type.link, type.site = link, site
 
     def search(self, type: Type, level: int, wanted: Unknown | None) -> bool:
-        """Lower every variable in a type to a level, and say whether `wanted` is one of them."""
+        """Lower every variable in a type to a level, and say whether `wanted`, one of that level, is among them."""
         found = False
+        trail = self.trail
         visited: set[int] = set()
         stack = [type]
         while stack:
             type = stack.pop()
-            if type.settled:
-                continue
-            if type.__class__ is Unknown:
-                if type.link is not None:
-                    stack.append(type.link)
-                elif type is wanted:
-                    found = True
-                elif type.level > level:
-                    self.trail.append((type, None, type.level, type.site))
-                    type.level = level
-                continue
-            if id(type) in visited:
+            if type.level < level or (type.level == level and wanted is None) or id(type) in visited:
                 continue
             visited.add(id(type))
-            stack.extend(CHILDREN[type.__class__](type))
+            if type is wanted:
+                found = True
+            elif type.__class__ is Unknown:
+                if type.level > level:
+                    trail.append((type, type.link, type.level, type.site))
+                    type.level = level
+                if type.link is not None:
+                    stack.append(self.prune(type))
+            else:
+                if type.level > level:
+                    trail.append((type, None, type.level, None))
+                    type.level = level
+                stack.extend(CHILDREN[type.__class__](type))
         return found
 
     def bind(self, variable: Unknown, target: Type) -> None:
@@ -155,7 +155,7 @@ class Unifier:
                 self.trail.append((target, None, target.level, target.site))
                 target.level = variable.level
         elif (
-            not target.settled
+            target.level >= variable.level
             and self.search(target, variable.level, variable)
             and unfolded(target).__class__ not in MAY_RECUR
         ):

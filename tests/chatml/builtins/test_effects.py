@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
+import chatml
 from chatml.errors import RuntimeFailure
 from chatml.value_text import show
 from chatml.values import BuiltinFailure, Fail, Pure, Value
@@ -62,6 +63,16 @@ def test_refusal_of_a_model(tag: str) -> None:
 def test_what_is_no_outcome(value: Value) -> None:
     with pytest.raises(BuiltinFailure, match="expected the outcome of a model"):
         outcome(value)
+
+
+@pytest.mark.parametrize("engine", ["compiled", "walk"])
+def test_engines_apply_the_continuation(engine: Literal["compiled", "walk"]) -> None:
+    program = chatml.compile('let ask = Model.call_text("m", "t")', surface=chatml.MODERATOR)
+    instance = program.run(engine=engine)
+    assert show(instance["ask"]).endswith(", <builtin>)")
+    assert show(instance.apply(instance["ask"].function, [("Ok", ("String", "hi"))])) == "pure(hi)"
+    with pytest.raises(RuntimeFailure, match=r"Model\.call_text: expected the outcome"):
+        instance.apply(instance["ask"].function, [1])
 
 
 def test_text_of_a_model_within_the_limit() -> None:

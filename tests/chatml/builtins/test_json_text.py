@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from chatml.boundary import from_json
 from chatml.builtins.json_reader import JsonError, read
+from chatml.builtins.json_scanner import DEEPEST, is_deep
 from chatml.builtins.json_writer import write
 from chatml.errors import RuntimeFailure
 from chatml.value_text import show
@@ -172,6 +173,31 @@ def oracle(text: str) -> Value:
 def test_accepts_what_the_oracle_accepts(text: str) -> None:
     """A text is read exactly if Python's `json` reads it."""
     assert accepts(read, text) == accepts(oracle, text)
+
+
+def any_size(size: int) -> None:
+    """A limit that is never reached. With it texts are read without the scanner of Python's `json`."""
+
+
+@given(SOUP | st.builds(json.dumps, JSON_DATA) | JSON.map(write))
+@example(r'"\ud83d\ude00 \\ud83d"')
+@example(r'["\ud83d", "\\\ude00"]')
+@example("[1e400]")
+def test_both_readers_agree(text: str) -> None:
+    """With and without the scanner the same texts are read, to the same values."""
+    assert accepts(read, text) == accepts(lambda text: read(text, any_size), text)
+    if accepts(read, text):
+        assert show(read(text)) == show(read(text, any_size))
+
+
+@pytest.mark.parametrize("depth", [DEEPEST - 1, DEEPEST, DEEPEST + 1, 3 * DEEPEST])
+def test_depth_of_a_text(depth: int) -> None:
+    nested = "[" * depth + '"]]]]\\"[[["' + "]" * depth
+    assert is_deep(nested) is (depth > DEEPEST)
+    assert write(read(nested)) == nested
+    wide = "[" + ",".join(['{"[[[": ["{{{"]}'] * depth) + "]"
+    assert not is_deep(wide)
+    assert accepts(read, wide)
 
 
 @given(SOUP)
