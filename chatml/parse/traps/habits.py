@@ -237,7 +237,7 @@ HABITS = (
         "`()` is a value, not a type",
         "its type is written `unit`",
         found=")",
-        context=r"\(",
+        context=r"(?<!TAG )\(",
         place="type",
     ),
     Trap(

@@ -19,7 +19,7 @@ RECORDS = (
         "the fields of a record are separated by `;`",
         "write `{ a = 1; b = 2 }`",
         found=",",
-        context=rf"{FIELD_NAME} [=:] [EPT]",
+        context=rf"{FIELD_NAME} [=:] [ET]|field_patterns",
     ),
     Trap(
         "syntax.record_sign",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,10 +19,10 @@ from tests.chatml.parse.lark_oracle import first_error
 NOT_IN_THE_GRAMMAR = {"syntax.int_out_of_range", "syntax.too_deep"}
 
 
-def error_of(text: str) -> Diagnostic | None:
+def error_of(text: str, read: Callable[[Source], object]) -> Diagnostic | None:
     """The first error in a text, if any. Nothing but a `CompileError` may be raised."""
     try:
-        parse(Source("generated", text))
+        read(Source("generated", text))
     except CompileError as error:
         return error.diagnostics[0]
     return None
@@ -41,16 +43,21 @@ def test_shown_expressions_parse_to_themselves(expr: ast.Expr) -> None:
     assert dump(parse_expression(Source("shown", show_expression(expr)))) == dump(expr)
 
 
-@given(st.one_of(trees.nearly_scripts(), trees.token_soup, st.text(max_size=60)))
+@given(
+    st.one_of(trees.nearly_scripts(), trees.token_soup, st.text(max_size=60)),
+    st.sampled_from([("program", parse), ("expression", parse_expression)]),
+)
 @settings(max_examples=600, deadline=None)
-def test_fails_like_lark(text: str) -> None:
+def test_fails_like_lark(text: str, entry: tuple[str, Callable[[Source], object]]) -> None:
     """Our lexer and driver accept what Lark accepts on the same grammar, and fail at the same place."""
-    found = error_of(text)
+    start, read = entry
+    found = error_of(text, read)
+    expected = first_error(text, start)
     if found is None:
-        assert first_error(text) is None
+        assert expected is None
         return
     assert found.span is not None
     assert 0 <= found.span.left <= found.span.right <= len(text)
     assert str(found)
     if found.code not in NOT_IN_THE_GRAMMAR:
-        assert found.span.left == first_error(text)
+        assert found.span.left == expected
