@@ -11,7 +11,7 @@ from chatmd.elements.history_id import HistoryId
 from chatmd.export import Deleted, Halted, Inserted, Replaced, Session, export
 from chatmd.history import Allocator, Entry, checkpoint, materialise_history
 from chatmd.loader import load, load_file
-from chatmd.overview import describe, show
+from chatmd.overview import check, describe, show
 from chatmd.parse import parse_tree
 from chatmd.paths import HostPaths
 from chatmd.problems import ChatmdError, Diagnostic
@@ -48,6 +48,7 @@ __all__ = [
     "Session",
     "TraceWriter",
     "capture_artifact",
+    "check",
     "check_tools",
     "checkpoint",
     "declared_tools",

@@ -49,7 +49,7 @@ class File:
         return files
 
 
-Placed = tuple[Element, SourceRecord]
+Expanded = tuple[Element, SourceRecord]
 """A top-level element, and the record of its file."""
 
 
@@ -64,7 +64,7 @@ class _Frame:
     owns_out: bool
 
 
-def expand(nodes: Sequence[Node], root: File, sources: Sources, warnings: list[Diagnostic]) -> list[Placed]:
+def expand(nodes: Sequence[Node], root: File, sources: Sources, warnings: list[Diagnostic]) -> list[Expanded]:
     """The top-level elements of a document with every import in its place, in order.
 
     Raises `ChatmdError` with the first fault: `chatmd.import_*`, when confined `chatmd.artifact_*`, and
@@ -85,7 +85,7 @@ class _Expansion:
         self.imports = 0
         self.characters = 0
 
-    def run(self, nodes: Sequence[Node], root: File) -> list[Placed]:
+    def run(self, nodes: Sequence[Node], root: File) -> list[Expanded]:
         top: list[tuple[Node, SourceRecord]] = []
         stack: list[_Frame] = []
         self.open(stack, nodes, root, None, top, owns_out=True)

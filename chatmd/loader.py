@@ -17,7 +17,7 @@ from chatmd.elements.script import Script, check_scripts, read_script
 from chatmd.elements.tool import is_shell_tool, read_tool
 from chatmd.elements.trace import read_tool_call, read_tool_response
 from chatmd.files import Reader, normalised, read_regular
-from chatmd.imports import MARK, File, Placed, expand
+from chatmd.imports import MARK, Expanded, File, expand
 from chatmd.parse import parse_tree
 from chatmd.problems import ChatmdError, Diagnostic, problem
 from chatmd.provenance import SourceRecord
@@ -113,7 +113,7 @@ def load_from(
     return Document(tuple(elements), tuple(warnings), record)
 
 
-def _read_all(placed: list[Placed], sources: Sources, warnings: list[Diagnostic]) -> list[TopLevel]:
+def _read_all(placed: list[Expanded], sources: Sources, warnings: list[Diagnostic]) -> list[TopLevel]:
     """The typed elements, in order. What is no element of a document is left out with a warning."""
     kept = []
     for element, record in placed:
@@ -121,6 +121,7 @@ def _read_all(placed: list[Placed], sources: Sources, warnings: list[Diagnostic]
             kept.append((element, record))
         else:
             warnings.append(problem("chatmd.ignored_top_level", element.span, source=record, tag=element.tag))
+    _warn_of_overridden(kept, warnings)
     readings: dict[int, Reading] = {}
     elements = []
     for element, record in kept:
@@ -129,6 +130,14 @@ def _read_all(placed: list[Placed], sources: Sources, warnings: list[Diagnostic]
             reading = readings[id(record)] = Reading(record, element.source.name, sources, warnings)
         elements.append(READERS[element.tag](element, reading))
     return elements
+
+
+def _warn_of_overridden(kept: list[Expanded], warnings: list[Diagnostic]) -> None:
+    """Warn of every `<moderator_runtime>` that a later one overrides (section 9.5)."""
+    runtimes = [one for one in kept if one[0].tag == "moderator_runtime"]
+    for element, record in runtimes[:-1]:
+        labels = [(runtimes[-1][0].span, "this one counts")]
+        warnings.append(problem("chatmd.duplicate_moderator_runtime", element.span, source=record, labels=labels))
 
 
 def _read_tool(element: Element, reading: Reading) -> TopLevel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from chatmd.agents import RunAgent
@@ -9,13 +10,24 @@ from chatmd.convert import to_input_items
 from chatmd.document import Document, ToolDecl
 from chatmd.elements.read_file import ReadFile
 from chatmd.elements.script import Inline
+from chatmd.loader import load_file
 from chatmd.paths import HostPaths, InvalidPathError, PathExpr
-from chatmd.problems import ChatmdError, encode
+from chatmd.problems import ChatmdError, Diagnostic, encode
 from chatmd.resources import Context
 from chatmd.tools import check_tools, declared_tools, schema, summary
 from chatmd.trace_text import flatten_output
 
 LONGEST_TEXT = 400
+
+
+def check(path: str | os.PathLike[str]) -> tuple[Diagnostic, ...]:
+    """Every finding about the document in a file, errors and warnings: why it does not load, or what the loader left
+    out and which tools cannot be offered. Never raises for a fault of the document."""
+    try:
+        document = load_file(path)
+    except ChatmdError as error:
+        return error.diagnostics
+    return (*document.warnings, *check_tools(document))
 
 
 def describe(

@@ -124,6 +124,9 @@ WORDINGS: dict[str, Wording] = {
         "move it out of `<{parent}>`, or put it into a RAW block if it is meant as text",
         "warning",
     ),
+    "chatmd.duplicate_moderator_runtime": Wording(
+        "another `<moderator_runtime>` below overrides this one", "keep one of them", "warning"
+    ),
     "chatmd.missing_attribute": Wording(
         "`<{tag}>` needs a non-empty attribute `{attribute}`", 'write `{attribute}="..."`'
     ),
