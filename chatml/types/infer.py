@@ -61,6 +61,10 @@ OPERATORS: dict[str, tuple[Type, Type]] = {
 """What each operator wants of both operands, and what it gives; `==` and `!=` are not among them."""
 
 
+MOST_PROBLEMS = 100
+"""How many problems of one script are reported."""
+
+
 class Inference:
     """Infers expressions, and holds what is known while a script is checked."""
 
@@ -162,7 +166,7 @@ class Inference:
 
     def unknown(self, expr: ast.Name) -> Type:
         """Report a name that stands for nothing, and go on as if it were anything."""
-        if not self.scope.incomplete:
+        if not self.scope.incomplete and len(self.problems) < MOST_PROBLEMS:
             self.problems.append(self.unknown_variable(expr.name, expr.span))
         return self.fresh()
 

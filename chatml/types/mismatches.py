@@ -125,11 +125,11 @@ def endless(problem: Mismatch, told: Told, words: Words) -> Diagnostic:
     """A type that would have to contain itself."""
     return Diagnostic(
         "type.recursive",
-        "this would need a type that contains itself without a record or a variant in between",
+        "this would need a type that contains itself directly",
         problem.span,
         labels=told.labels,
         notes=(f"{words.show(problem.part)} and {words.show(problem.other)} would have to be the same type",),
-        help="a function cannot be given itself, nor an array hold itself; go through a record field or a tag",
+        help="a variant or a record may contain itself, a function or an array may not",
     )
 
 

@@ -13,7 +13,7 @@ from chatml import ast
 from chatml.types.environment import Entry, Environment, ModuleType
 from chatml.types.faults import Fault, NotAModule, OpenShadows, TooDeep
 from chatml.types.freeze import Freezer
-from chatml.types.infer import Inference
+from chatml.types.infer import MOST_PROBLEMS, Inference
 from chatml.types.model import Type, Unknown
 from chatml.types.scheme import ANYTHING
 
@@ -40,6 +40,8 @@ class Statements:
         """Check statements one after the other; faults are added to the problems."""
         inference, unifier = self.inference, self.inference.unifier
         for statement in statements:
+            if len(inference.problems) >= MOST_PROBLEMS:
+                return
             level, names, bindings = unifier.level, self.scope.mark(), len(unifier.trail)
             try:
                 self.handlers[statement.__class__](statement)

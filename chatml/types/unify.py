@@ -251,14 +251,16 @@ class Unifier:
         left_row, right_row = self.prune(left_row), self.prune(right_row)
         if left_row is right_row:
             return
+        fields, tail = self.flatten(left_row)
+        others, other_tail = self.flatten(right_row)
+        if tail is other_tail and tail is not Empty and fields.keys() != others.keys():
+            raise Failure("endless_row", left, right)
         if left_row.__class__ is Unknown:
             self.bind(left_row, right_row)
             return
         if right_row.__class__ is Unknown:
             self.bind(right_row, left_row)
             return
-        fields, tail = self.flatten(left_row)
-        others, other_tail = self.flatten(right_row)
         for label in sorted(fields.keys() & others.keys()):
             self.at((kind, label), fields[label], others[label])
         more = {label: type for label, type in fields.items() if label not in others}
@@ -267,8 +269,6 @@ class Unifier:
             raise Failure(f"absent_{kind}_left", left, right, sorted(missing))
         if more and other_tail is Empty:
             raise Failure(f"absent_{kind}_right", left, right, sorted(more))
-        if (more or missing) and tail is other_tail:
-            raise Failure("endless_row", left, right)
         if more and missing:
             rest = Unknown(self.level)
             self.unify_rows(kind, left, right, other_tail, Extend(more, rest))

@@ -1,0 +1,32 @@
+"""The catalogue of type errors: every code has an entry, and its examples are true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from chatml.explain import Example, read_catalogue
+from chatml.types import problems
+from tests.chatml.types.checking import check_text
+
+ENTRIES = {code: entry for code, entry in read_catalogue("chatml").items() if code.startswith("type.")}
+EXAMPLES = [(code, example) for code, entry in ENTRIES.items() for example in entry.examples]
+
+
+def test_every_code_has_an_entry_and_every_entry_a_code():
+    texts = [path.read_text(encoding="utf-8") for path in Path(problems.__file__).parent.glob("*.py")]
+    codes = {code for text in texts for code in re.findall(r'"(type\.\w+)"', text)}
+    assert codes == set(ENTRIES)
+
+
+def test_every_entry_has_an_example_of_each_kind():
+    for code, entry in ENTRIES.items():
+        assert [example.fails for example in entry.examples] == [True, False], code
+
+
+@pytest.mark.parametrize(("code", "example"), EXAMPLES, ids=lambda value: value if isinstance(value, str) else "")
+def test_examples(code: str, example: Example):
+    found = [diagnostic.code for diagnostic in check_text(example.text).diagnostics]
+    assert found[:1] == ([code] if example.fails else [])

@@ -1,0 +1,93 @@
+"""Depth never crashes the checker, and its time grows with the text (X-04)."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+
+from chatml.parse import parse
+from chatml.pipeline import environment
+from chatml.source import Source
+from chatml.surfaces.core import CORE
+from chatml.types.faults import TooDeep
+from chatml.types.statements import Statements
+from tests.chatml.types.checking import check_text, shown
+
+LINKS = 10_000
+NESTED = 900
+
+CHAINS = {
+    "sequence": ("let f () = " + "; ".join(["print(1)"] * LINKS), "( -> unit)"),
+    "let in": ("let f x0 = " + "".join(f"let x{n + 1} = x{n} + 1 in " for n in range(LINKS)) + "x1", "(int -> int)"),
+    "aliases": ("let f x0 = " + "".join(f"let x{n + 1} = x{n} in " for n in range(LINKS)) + "x1", "(a -> a)"),
+    "growing type": ("let f x0 = " + "".join(f"let x{n + 1} = [x{n}] in " for n in range(LINKS)) + "1", "(a -> int)"),
+    "else if": ("let f x = " + "".join(f"if x == {n} then {n} else " for n in range(LINKS)) + "0", "(int -> int)"),
+    "operators": ("let f = " + " + ".join(["1"] * LINKS), "int"),
+    "booleans": ("let f a = " + " && ".join(["a < 1"] * LINKS), "(int -> bool)"),
+    "indices": ("let f = (fun a -> a" + "[0]" * LINKS + " + 1) == (fun a -> 1)", None),
+    "calls": ("let f g = let h = g" + "(1)" * LINKS + " in 1", None),
+    "fields": ("let f g = let h = g" + ".a" * LINKS + " in 1", None),
+    "elements": ("let f x = [" + ", ".join(["x"] * LINKS) + "]", "(a -> a array)"),
+    "arrays of one parameter": ("let f x = " + "; ".join(["[x]"] * LINKS), "(a -> a array)"),
+    "statements": ("".join(f"let x{n} = {n}\n" for n in range(LINKS)) + "let f = x1", "int"),
+    "growing statements": ("let f = 1\n" + "let f = { a = f }\n" * LINKS, None),
+    "arms": ("let f x = match x with " + "".join(f"| {n} -> {n} " for n in range(LINKS)) + "| _ -> 0", "(int -> int)"),
+    "group": ("let rec f x = x " + "".join(f"and f{n} x = f(x) " for n in range(LINKS // 4)), "(a -> a)"),
+    "relay": (
+        "let rec f x = x and f0 x = f(x) " + "".join(f"and f{n + 1} x = f{n}(x) " for n in range(LINKS // 4)),
+        "(a -> a)",
+    ),
+    "nested arrays": ("let f = " + "[" * NESTED + "1" + "]" * NESTED, None),
+    "nested records": ("let f = " + "{ a = " * NESTED + "1" + " }" * NESTED, None),
+    "nested calls": ("let id x = x let f = " + "id(" * NESTED + "1" + ")" * NESTED, "int"),
+    "shared parts": (
+        "let d x = { l = x; r = x } let f x = " + "let x = d(x) in " * 300 + "let y = x == x in 1",
+        "(a -> int)",
+    ),
+    "shared declarations": (
+        "type t0 = { v : int } "
+        + "".join(f"type t{n + 1} = {{ l : t{n}; r : t{n} }} " for n in range(100))
+        + "let f x = let y : t100 = x in 1",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_long_chains(name: str):
+    text, type = CHAINS[name]
+    limit = sys.getrecursionlimit()
+    checked = check_text(text)
+    assert [problem.__class__.__name__ for problem in checked.problems] in ([], ["NoEquality"])
+    if type is not None:
+        assert checked.show("f") == type
+    elif not checked.problems:
+        assert checked.show("f")
+    assert sys.getrecursionlimit() == limit
+
+
+def test_a_report_on_a_deep_type_is_short():
+    checked = check_text("let x = 1\n" + "let x = { a = x }\n" * 2_000 + "print(x + 1)")
+    assert len(str(checked.diagnostics[0])) < 2_000
+
+
+@pytest.mark.parametrize("name", ["let in", "aliases", "growing type", "relay", "fields"])
+def test_time_grows_with_the_text(name: str):
+    text, _ = CHAINS[name]
+    start = time.process_time()
+    check_text(text)
+    assert time.process_time() - start < 5
+
+
+def test_beyond_any_room_it_is_a_diagnostic():
+    script = parse(Source("deep", "let a = 1\nlet x = " + " + ".join(["1"] * 5_000) + "\nlet b = a + 1"))
+    statements = Statements(environment(CORE))
+    statements.check(script.statements)
+    assert statements.inference.problems == [TooDeep(script.statements[1].span)]
+    assert list(statements.definitions) == ["a", "x", "b"]
+
+
+def test_deep_programs_print_their_types():
+    assert shown("let x = 1 " + "let x = [x] " * 30)["x"] == "int" + " array" * 30
