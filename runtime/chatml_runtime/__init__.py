@@ -1,1 +1,210 @@
-"""The moderator runtime: sessions over ChatML values."""
+"""The moderator runtime: scripts at work on conversations, from one event handler to a stored session.
+
+| layer | names |
+| --- | --- |
+| one script | `compile_script`, `CompiledScript`, `Session`, `OpRegistry`, `OpDef`, `Handlers` |
+| one moderated conversation | `Moderator`, `ArtifactCache`, `Capabilities`, `EventInput`, `Outcome`, `Overlay` |
+| storage | `ModeratorSnapshot`, `EntryIdAllocator`, `HistoryEntry`, `export_overlay` |
+| a conversation described as data | `chatml_runtime.scenario` |
+
+The exceptions are drawn as a tree in `chatml_runtime.errors`.
+"""
+
+from chatml_runtime.approvals import AskChoice, AskText
+from chatml_runtime.capabilities import Capabilities, ModelError, ModelOk, ModelRecipe, ModelRefused, ToolError, ToolOk
+from chatml_runtime.changes import OverlayChange, Subscription
+from chatml_runtime.effects import (
+    Approve,
+    Effect,
+    EndSession,
+    Halt,
+    Reject,
+    RequestCompaction,
+    RequestTurn,
+    decode_local_effect,
+)
+from chatml_runtime.entrypoints import Entrypoints
+from chatml_runtime.errors import (
+    ApprovalResponseError,
+    BudgetExceededError,
+    CommitRejectedError,
+    HandlerContractError,
+    HandlerError,
+    InstantiationError,
+    InvalidContextError,
+    ItemDecodeError,
+    LimitExceededError,
+    NotSuspendedError,
+    OperationFailed,
+    ReplayError,
+    ScriptRuntimeError,
+    SessionBusyError,
+    SessionEndedError,
+    SessionSuspendedError,
+    SnapshotFormatError,
+    SnapshotMismatchError,
+    SnapshotSuspendedError,
+    TaskFailedError,
+    ToolDecisionConflictError,
+    UnexpectedToolDecisionError,
+    UnknownTargetError,
+    UnserializableValueError,
+)
+from chatml_runtime.exports import export_overlay, overlay_entries
+from chatml_runtime.identities import EntryId, EntryIdAllocator, HistoryEntry, IdentityError, validate_history
+from chatml_runtime.items import Item
+from chatml_runtime.moderator import MODERATOR_LIMITS, Moderator
+from chatml_runtime.operations import OpContext, OpDef, OpKind, allow_all_phases, require_phases
+from chatml_runtime.outcome import (
+    AppendItem,
+    DeleteItem,
+    Outcome,
+    PrependInstruction,
+    Redirect,
+    ReplaceItem,
+    RewriteArgs,
+)
+from chatml_runtime.overlay import (
+    Canonical,
+    EffectiveEntry,
+    Inserted,
+    Insertion,
+    Overlay,
+    Replacement,
+    ReplacementRecord,
+    Tombstone,
+)
+from chatml_runtime.registry import OpRegistry
+from chatml_runtime.results import DrainResult, EventInput, ModerationResult, RunRecord, StopReason
+from chatml_runtime.scripts import ArtifactCache, CompiledScript, ScriptArtifact, compile_script
+from chatml_runtime.session import RunResult, RunStatus, Session
+from chatml_runtime.snapshots import ModeratorSnapshot
+from chatml_runtime.standard import Handlers
+from chatml_runtime.tool_calls import ReviewedCall, apply_tool_decision, call_of, output_item, result_of
+from chatml_runtime.vocabulary import (
+    InternalEvent,
+    ItemAppended,
+    ModerationContext,
+    Phase,
+    PostToolResponse,
+    PreToolCall,
+    SessionResume,
+    SessionStart,
+    ToolCall,
+    ToolDesc,
+    ToolKind,
+    ToolResult,
+    TurnEnd,
+    TurnStart,
+)
+
+__all__ = [
+    "MODERATOR_LIMITS",
+    "AppendItem",
+    "ApprovalResponseError",
+    "Approve",
+    "ArtifactCache",
+    "AskChoice",
+    "AskText",
+    "BudgetExceededError",
+    "Canonical",
+    "Capabilities",
+    "CommitRejectedError",
+    "CompiledScript",
+    "DeleteItem",
+    "DrainResult",
+    "Effect",
+    "EffectiveEntry",
+    "EndSession",
+    "EntryId",
+    "EntryIdAllocator",
+    "Entrypoints",
+    "EventInput",
+    "Halt",
+    "HandlerContractError",
+    "HandlerError",
+    "Handlers",
+    "HistoryEntry",
+    "IdentityError",
+    "Inserted",
+    "Insertion",
+    "InstantiationError",
+    "InternalEvent",
+    "InvalidContextError",
+    "Item",
+    "ItemAppended",
+    "ItemDecodeError",
+    "LimitExceededError",
+    "ModelError",
+    "ModelOk",
+    "ModelRecipe",
+    "ModelRefused",
+    "ModerationContext",
+    "ModerationResult",
+    "Moderator",
+    "ModeratorSnapshot",
+    "NotSuspendedError",
+    "OpContext",
+    "OpDef",
+    "OpKind",
+    "OpRegistry",
+    "OperationFailed",
+    "Outcome",
+    "Overlay",
+    "OverlayChange",
+    "Phase",
+    "PostToolResponse",
+    "PreToolCall",
+    "PrependInstruction",
+    "Redirect",
+    "Reject",
+    "ReplaceItem",
+    "Replacement",
+    "ReplacementRecord",
+    "ReplayError",
+    "RequestCompaction",
+    "RequestTurn",
+    "ReviewedCall",
+    "RewriteArgs",
+    "RunRecord",
+    "RunResult",
+    "RunStatus",
+    "ScriptArtifact",
+    "ScriptRuntimeError",
+    "Session",
+    "SessionBusyError",
+    "SessionEndedError",
+    "SessionResume",
+    "SessionStart",
+    "SessionSuspendedError",
+    "SnapshotFormatError",
+    "SnapshotMismatchError",
+    "SnapshotSuspendedError",
+    "StopReason",
+    "Subscription",
+    "TaskFailedError",
+    "Tombstone",
+    "ToolCall",
+    "ToolDecisionConflictError",
+    "ToolDesc",
+    "ToolError",
+    "ToolKind",
+    "ToolOk",
+    "ToolResult",
+    "TurnEnd",
+    "TurnStart",
+    "UnexpectedToolDecisionError",
+    "UnknownTargetError",
+    "UnserializableValueError",
+    "allow_all_phases",
+    "apply_tool_decision",
+    "call_of",
+    "compile_script",
+    "decode_local_effect",
+    "export_overlay",
+    "output_item",
+    "overlay_entries",
+    "require_phases",
+    "result_of",
+    "validate_history",
+]

@@ -174,7 +174,8 @@ def taken(elements: list[Element]) -> tuple[Element, ...]:
 def play(artifact: ScriptArtifact, scenario: Scenario) -> Iterator[Record | Ending]:
     """Play a scenario: a record per delivered event, in order, and the ending. `RuntimeFailure` if no session starts.
 
-    >>> from chatml_runtime import ArtifactCache, read_scenario
+    >>> from chatml_runtime import ArtifactCache
+    >>> from chatml_runtime.scenario import read_scenario
     >>> source = "let initial_state = 0 let on_event ctx st ev = Task.pure(st + 1)"
     >>> played = play(ArtifactCache().get("main", source), read_scenario("[{phase: 'turn_start'}]"))
     >>> [(line.state, getattr(line, "status", "ending")) for line in played]
