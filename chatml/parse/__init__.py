@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import cast
 
 from chatml import ast
 from chatml.errors import CompileError
 from chatml.parse.driver import run
-from chatml.parse.problems import Rejected, Surrogate, word
+from chatml.parse.lexer import tokens
+from chatml.parse.problems import Rejected, Surrogate, SyntaxProblem, UnknownCharacter, word
 from chatml.source import Source
 from chatml.surrogates import SURROGATE
 
 __all__ = ["is_incomplete", "parse", "parse_expression"]
 
 
+STATEMENT_KEYWORDS = frozenset(("let", "type", "module", "open"))
+MOST_PROBLEMS = 20
+
+
 def parse(source: Source) -> ast.Script:
     """The syntax tree of a script (language.md section 2); raises `CompileError`.
+
+    The first diagnostic is the one that the language defines. More may follow, one for each later part of the script
+    that is wrong on its own: reading goes on at the next keyword of a statement that begins a line.
 
     >>> script = parse(Source("one.chatml", "let x = 1 print(x)"))
     >>> [type(statement).__name__ for statement in script.statements]
     ['LetStatement', 'ExprStatement']
     """
-    return cast(ast.Script, parsed(source, "program"))
+    try:
+        return cast(ast.Script, read(source, "program"))
+    except Rejected as rejected:
+        first = rejected.problem
+    raise CompileError([word(problem) for problem in (first, *later_problems(source, first))])
 
 
 def parse_expression(source: Source) -> ast.Expr:
@@ -30,17 +43,40 @@ def parse_expression(source: Source) -> ast.Expr:
     >>> parse_expression(Source("value", "`Tick(1)")).tag
     'Tick'
     """
-    return cast(ast.Expr, parsed(source, "expression"))
-
-
-def parsed(source: Source, start: str) -> object:
-    """The value of a start symbol of the grammar."""
     try:
-        if not source.text.isascii() and (surrogate := SURROGATE.search(source.text)):
-            raise Rejected(Surrogate(source.span(*surrogate.span())))
-        return run(source, start)
+        return cast(ast.Expr, read(source, "expression"))
     except Rejected as rejected:
         raise CompileError([word(rejected.problem)]) from None
+
+
+def read(source: Source, start: str, position: int = 0) -> object:
+    """The value of a start symbol of the grammar, read from an offset on."""
+    if not source.text.isascii() and (surrogate := SURROGATE.search(source.text, position)):
+        raise Rejected(Surrogate(source.span(*surrogate.span())))
+    return run(source, start, position)
+
+
+def later_problems(source: Source, problem: SyntaxProblem) -> Iterator[SyntaxProblem]:
+    """What else is wrong with a script, after its first problem."""
+    for _ in range(MOST_PROBLEMS - 1):
+        span = problem.span
+        position = next_statement(source, span.right if isinstance(problem, UnknownCharacter) else span.left)
+        if position is None:
+            return
+        try:
+            read(source, "program", position)
+            return
+        except Rejected as rejected:
+            problem = rejected.problem
+            yield problem
+
+
+def next_statement(source: Source, start: int) -> int | None:
+    """Where a statement seems to begin from an offset on: at one of its keywords, first on a line."""
+    for _, left, text in tokens(source.text, start):
+        if text in STATEMENT_KEYWORDS and source.text[max(0, left - 1)] in "\r\n":
+            return left
+    return None
 
 
 def is_incomplete(error: CompileError) -> bool:

@@ -38,8 +38,8 @@ NO_TOKENS: dict[int, Callable[[Span], SyntaxProblem]] = {
 }
 
 
-def run(source: Source, start: str) -> Any:
-    """The value of a start symbol of the grammar, read from a whole text; raises `Rejected`."""
+def run(source: Source, start: str, position: int = 0) -> Any:
+    """The value of a start symbol of the grammar, read from an offset to the end of the text; raises `Rejected`."""
     state = STARTS[start]
     states = [state]
     values: list[Any] = [None]
@@ -47,7 +47,7 @@ def run(source: Source, start: str) -> Any:
     left = right = depth = 0
     last = ""
     try:
-        for kind, left, word in tokens(source.text):
+        for kind, left, word in tokens(source.text, position):
             shifted = False
             while not shifted:
                 action = ACTIONS[state].get(kind, REJECT)

@@ -57,13 +57,12 @@ FIXED = TERMINALS | {text: TERMINALS[name] for name, texts in CLASSES.items() fo
 """The kind of every keyword and sign. (The names of classes do no harm here: no word is written in upper case.)"""
 
 
-def tokens(text: str) -> Iterator[Token]:
-    """The tokens of a text in order, up to its end or to what is no token.
+def tokens(text: str, position: int = 0) -> Iterator[Token]:
+    """The tokens of a text in order, from an offset up to its end or to what is no token.
 
     >>> [word for _, _, word in tokens("f (* call *) (1.5)")]
     ['f', '(', '1.5', ')', '']
     """
-    position = 0
     kind_of = FIXED.get
     while True:
         for match in TOKEN.finditer(text, position):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chatml.parse.traps.trap import ATOMS, Trap
+from chatml.parse.traps.trap import ATOMS, Trap, let_starts_line
 
 SEQUENCES = (
     Trap(
@@ -100,6 +100,15 @@ SEQUENCES = (
         context="if E then E",
         at="if",
         label="this `if`",
+    ),
+    Trap(
+        "syntax.unclosed",
+        "`$open` is still open where the next statement begins",
+        "close it with `$close`",
+        context=r"[(\[{] (.* )?let( rec)? (binding|bindings|names .*)",
+        when=let_starts_line,
+        at="open",
+        label="opened here",
     ),
     Trap(
         "syntax.missing_in",

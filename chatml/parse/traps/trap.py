@@ -136,3 +136,9 @@ def partner_is_outside(situation: Situation) -> bool:
 
 def partner_is_missing(situation: Situation) -> bool:
     return situation.nearest((PARTNERS[situation.text], "TASKLET" if situation.text == "in" else "")) is None
+
+
+def let_starts_line(situation: Situation) -> bool:
+    """Whether the innermost `let` looks like a statement: it is the very first thing on its line."""
+    let = situation.nearest(["let"])
+    return let is not None and let.start.column == 0

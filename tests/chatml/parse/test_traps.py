@@ -162,6 +162,8 @@ EXAMPLES = {
     "missing_fun": ["(x «->» x)", "x «->» x"],
     "unclosed": [
         "print((1 + 2)\n«let» y = 3",
+        "let z = f(\nlet y = 2«»",
+        "let z = [\nlet f x = 2\n«print»(1)",
         "if (a «then» b else c",
         "[1, 2«»",
         "module M = struct let x = 1«»",
