@@ -13,8 +13,8 @@ from chatml.suggest import did_you_mean
 from chatml.types.faults import Mismatch
 from chatml.types.model import Fun, Mu
 from chatml.types.show import flatten
-from chatml.types.traps import Around, callee_help, operand_help, read_help, value_help
-from chatml.types.words import Words, ordinal, plural, resolved
+from chatml.types.traps import Around, assignee_help, callee_help, operand_help, read_help, task_help, value_help
+from chatml.types.words import Words, ordinal, place_of, plural, resolved
 
 
 @attrs.frozen
@@ -22,13 +22,15 @@ class Told:
     """What a role has to say: the `wanter` wants one type, the `subject` has the other.
 
     `left` says that the subject's type is the left one. `alone` is the subject in a sentence without the wanter,
-    `owner` what has the wanted type, `part` what the subject's labels are. `headline` replaces the usual sentence.
+    `owner` what has the wanted type, `part` what the subject's labels are. Where neither of two has a say, `rule` is
+    what holds of both. `headline` replaces the usual sentence about whole types.
     """
 
     wanter: str
     subject: str
     left: bool = True
     labels: tuple[Label, ...] = ()
+    rule: str | None = None
     headline: str | None = None
     help: str | None = None
     code: str = "type.mismatch"
@@ -46,15 +48,37 @@ def describe_mismatch(problem: Mismatch, around: Around) -> Diagnostic:
     if problem.kind.startswith("absent"):
         return absent(problem, told, words)
     found, wanted = (problem.left, problem.right) if told.left else (problem.right, problem.left)
-    headline = told.headline or f"{told.wanter} {words.a(wanted)}, but {told.subject} is {words.a(found)}"
     return Diagnostic(
         told.code,
-        headline,
+        headline(problem, told, words),
         problem.span,
         labels=told.labels + reasons(problem, told, words),
-        notes=difference(problem, told, words),
+        notes=(f"{told.wanter} {words.a(wanted)}",) if problem.path and told.rule is None else (),
         help=told.help or value_help(found, wanted, problem, around),
     )
+
+
+def headline(problem: Mismatch, told: Told, words: Words) -> str:
+    """What was wanted and what was found, of the parts that clash when these are not the whole types."""
+    if told.headline is not None and not problem.path:
+        return told.headline
+    wanted, found = clash(problem, told, words)
+    if told.rule is not None:
+        where = f"these differ in {words.path(problem.path)}" if problem.path else "here are"
+        return f"{told.rule}, but {where}{':' if problem.path else ''} {wanted} and {found}"
+    if problem.path:
+        where = words.path(problem.path)
+        return f"{told.alone or told.subject} does not fit: in {where}, {wanted} is wanted, and {found} is found"
+    return f"{told.wanter} {wanted}, but {told.subject} is {found}"
+
+
+def clash(problem: Mismatch, told: Told, words: Words) -> tuple[str, str]:
+    """The parts that clash, the wanted one first."""
+    wanted, found = (problem.other, problem.part) if told.left else (problem.part, problem.other)
+    if problem.kind == "arity" and isinstance(wanted, Fun) and isinstance(found, Fun):
+        one, other = [f"a function of {plural(len(type.params), 'parameter')}" for type in (wanted, found)]
+        return one, other
+    return words.a(wanted), words.a(found)
 
 
 def reasons(problem: Mismatch, told: Told, words: Words) -> tuple[Label, ...]:
@@ -66,21 +90,6 @@ def reasons(problem: Mismatch, told: Told, words: Words) -> tuple[Label, ...]:
             marked.add((span.left, span.right))
             labels.append(Label(span, f"this makes it {words.a(part)}"))
     return tuple(labels)
-
-
-def difference(problem: Mismatch, told: Told, words: Words) -> tuple[str, ...]:
-    """A note on the parts that clash, when they are not the whole types."""
-    found, wanted = (problem.part, problem.other) if told.left else (problem.other, problem.part)
-    if problem.kind == "arity":
-        if not problem.path and told.code == "type.arity":
-            return ()
-        counts = [plural(len(type.params), "parameter") for type in (wanted, found) if isinstance(type, Fun)]
-        clash = f"a function of {counts[0]} is wanted, and this one has {counts[1]}"
-    elif problem.path or problem.kind == "payload":
-        clash = f"{words.a(wanted)} is wanted, and {words.a(found)} is found"
-    else:
-        return ()
-    return (f"in {words.path(problem.path)}: {clash}" if problem.path else clash,)
 
 
 def absent(problem: Mismatch, told: Told, words: Words) -> Diagnostic:
@@ -142,7 +151,7 @@ def operand(node: Any, problem: Mismatch, words: Words) -> Told:
     else:
         expr = node.right if problem.site.index else node.left
         subject = "its right operand" if problem.site.index else "its left operand"
-    label = Label(expr.span, f"this is {words.a(problem.left)}")
+    label = Label(place_of(expr), f"this is {words.a(problem.left)}")
     return Told(
         f"`{node.op if not isinstance(node, ast.And | ast.Or) else SYMBOLS[node.__class__]}` wants",
         subject,
@@ -160,14 +169,14 @@ def comparison(node: ast.Binary, problem: Mismatch, words: Words) -> Told:
         "its left operand is",
         "its right operand",
         left=False,
-        labels=(Label(node.left.span, f"this is {left}"), Label(node.right.span, f"this is {right}")),
-        headline=f"`{node.op}` compares values of one type, but these are {left} and {right}",
+        labels=(Label(place_of(node.left), f"this is {left}"), Label(place_of(node.right), f"this is {right}")),
+        rule=f"`{node.op}` compares values of one type",
     )
 
 
 def condition(node: ast.If | ast.While, problem: Mismatch, words: Words) -> Told:
     name = "if" if isinstance(node, ast.If) else "while"
-    label = Label(node.condition.span, f"this is {words.a(problem.left)}")
+    label = Label(place_of(node.condition), f"this is {words.a(problem.left)}")
     return Told(f"`{name}` wants", "its condition", labels=(label,))
 
 
@@ -177,8 +186,8 @@ def branches(node: ast.If, problem: Mismatch, words: Words) -> Told:
         "the first branch is",
         "the second branch",
         left=False,
-        labels=(Label(node.then.span, f"this is {then}"), Label(node.otherwise.span, f"this is {otherwise}")),
-        headline=f"the branches of `if` have different types: {then} and {otherwise}",
+        labels=(Label(place_of(node.then), f"this is {then}"), Label(place_of(node.otherwise), f"this is {otherwise}")),
+        rule="the branches of `if` have one type",
     )
 
 
@@ -193,12 +202,12 @@ def arms(node: ast.Match, problem: Mismatch, words: Words) -> Told:
             Label(node.arms[index - 1].body.span, f"this is {before}"),
             Label(node.arms[index].body.span, f"this is {here}"),
         ),
-        headline=f"the arms of `match` have different types: {before}, and here {here}",
+        rule="the arms of `match` have one type",
     )
 
 
 def pattern(node: ast.Match, problem: Mismatch, words: Words) -> Told:
-    label = Label(node.scrutinee.span, f"this is {words.a(problem.left)}")
+    label = Label(place_of(node.scrutinee), f"this is {words.a(problem.left)}")
     help = None
     if problem.kind == "absent_field_right":
         help = "a pattern names every field, or ends in `; _`"
@@ -214,9 +223,11 @@ def pattern(node: ast.Match, problem: Mismatch, words: Words) -> Told:
 
 def argument(node: ast.Call, problem: Mismatch, words: Words) -> Told:
     index = problem.site.index
+    if node.form is not None and index == 1 and isinstance(node.args[1], ast.Lambda):
+        return continuation(node, node.args[1], problem, words)
     which = "argument" if len(node.args) == 1 else f"{ordinal(index)} argument"
     name = callee_name(node)
-    label = Label(node.args[index].span, f"this is {words.a(problem.right)}")
+    label = Label(place_of(node.args[index]), f"this is {words.a(problem.right)}")
     return Told(
         f"{name} wants",
         f"its {which}",
@@ -224,13 +235,28 @@ def argument(node: ast.Call, problem: Mismatch, words: Words) -> Told:
         labels=(label,),
         alone=f"the {which} of {name}",
         owner=f"the parameter of {name}",
+        help=task_help(node, index),
+    )
+
+
+def continuation(node: ast.Call, function: ast.Lambda, problem: Mismatch, words: Words) -> Told:
+    """What follows `let*` and `let+`, which is written without a function."""
+    type = resolved(problem.right)
+    found = words.a(type.result) if isinstance(type, Fun) else words.a(type)
+    return Told(
+        f"`{node.form}` wants",
+        "what follows",
+        left=False,
+        labels=(Label(place_of(function.body), f"this is {found}"),),
+        alone=f"what follows `{node.form}`",
+        help=task_help(node, 1),
     )
 
 
 def callee(node: ast.Call, problem: Mismatch, words: Words) -> Told:
     function, given = resolved(problem.left), len(node.args)
     name = callee_name(node)
-    label = Label(node.function.span, f"this is {words.a(problem.left)}")
+    label = Label(place_of(node.function), f"this is {words.a(problem.left)}")
     if isinstance(function, Mu):
         function = resolved(function.body)
     if isinstance(function, Fun):
@@ -247,7 +273,7 @@ def callee_name(node: ast.Call) -> str:
     """How to speak of what is called."""
     if node.form is not None:
         return f"`{node.form}`"
-    text = node.function.span.text
+    text = place_of(node.function).text
     return f"`{text}`" if len(text) <= LONGEST_NAME and "\n" not in text else "this function"
 
 
@@ -261,26 +287,26 @@ def element(node: ast.ArrayLit, problem: Mismatch, words: Words) -> Told:
         "the elements before are",
         f"the {ordinal(index)} element",
         labels=(
-            Label(node.items[index - 1].span, f"this is {first}"),
-            Label(node.items[index].span, f"this is {here}"),
+            Label(place_of(node.items[index - 1]), f"this is {first}"),
+            Label(place_of(node.items[index]), f"this is {here}"),
         ),
-        headline=f"the elements of an array have one type, but here are {first} and {here}",
+        rule="the elements of an array have one type",
         owner="the one before",
     )
 
 
 def index(node: ast.ArrayGet | ast.ArraySet, problem: Mismatch, words: Words) -> Told:
-    return Told("an index is", "this one", labels=(Label(node.index.span, f"this is {words.a(problem.left)}"),))
+    return Told("an index is", "this one", labels=(Label(place_of(node.index), f"this is {words.a(problem.left)}"),))
 
 
 def indexed(node: ast.ArrayGet | ast.ArraySet, problem: Mismatch, words: Words) -> Told:
-    label = Label(node.array.span, f"this is {words.a(problem.left)}")
+    label = Label(place_of(node.array), f"this is {words.a(problem.left)}")
     headline = f"only arrays have elements, and this is {words.a(problem.left)}"
     return Told("`[...]` wants", "this", labels=(label,), headline=headline)
 
 
 def stored(node: ast.ArraySet, problem: Mismatch, words: Words) -> Told:
-    label = Label(node.value.span, f"this is {words.a(problem.right)}")
+    label = Label(place_of(node.value), f"this is {words.a(problem.right)}")
     return Told(
         "an element of this array is", "the new one", left=False, labels=(label,), owner="an element of this array"
     )
@@ -291,8 +317,8 @@ def field(node: ast.FieldGet, problem: Mismatch, words: Words) -> Told:
     module = isinstance(node.record, ast.Name) and node.record.name[0].isupper()
     return Told(
         "`.` wants",
-        f"`{node.record.span.text}`" if isinstance(node.record, ast.Name) else "this record",
-        labels=(Label(node.record.span, "this is a module" if module else f"this is {base}"),),
+        f"`{node.record.name}`" if isinstance(node.record, ast.Name) else "this record",
+        labels=(Label(place_of(node.record), "this is a module" if module else f"this is {base}"),),
         headline=f"only records and modules have fields, and this is {base}",
         help=read_help(node, resolved(problem.left)),
         part="export" if module else "field",
@@ -300,13 +326,13 @@ def field(node: ast.FieldGet, problem: Mismatch, words: Words) -> Told:
 
 
 def update(node: ast.RecordUpdate, problem: Mismatch, words: Words) -> Told:
-    label = Label(node.record.span, f"this is {words.a(problem.left)}")
+    label = Label(place_of(node.record), f"this is {words.a(problem.left)}")
     headline = f"only a record can be copied with other fields, and this is {words.a(problem.left)}"
     return Told("`with` wants", "this", labels=(label,), headline=headline)
 
 
 def dereferenced(node: ast.Deref, problem: Mismatch, words: Words) -> Told:
-    label = Label(node.ref.span, f"this is {words.a(problem.right)}")
+    label = Label(place_of(node.ref), f"this is {words.a(problem.right)}")
     headline = f"`!` reads a ref, and this is {words.a(problem.right)}"
     return Told(
         "`!` wants",
@@ -319,13 +345,13 @@ def dereferenced(node: ast.Deref, problem: Mismatch, words: Words) -> Told:
 
 
 def assignee(node: ast.SetRef, problem: Mismatch, words: Words) -> Told:
-    label = Label(node.ref.span, f"this is {words.a(problem.right)}")
+    label = Label(place_of(node.ref), f"this is {words.a(problem.right)}")
     headline = f"`:=` sets a ref, and this is {words.a(problem.right)}"
-    return Told("`:=` wants", "its left side", left=False, labels=(label,), headline=headline)
+    return Told("`:=` wants", "its left side", left=False, labels=(label,), headline=headline, help=assignee_help(node))
 
 
 def assigned(node: ast.SetRef, problem: Mismatch, words: Words) -> Told:
-    label = Label(node.value.span, f"this is {words.a(problem.right)}")
+    label = Label(place_of(node.value), f"this is {words.a(problem.right)}")
     return Told("the ref holds", "its new content", left=False, labels=(label,), owner="the content of the ref")
 
 

@@ -15,14 +15,16 @@ from chatml import ast
 from chatml.source import Span
 from chatml.suggest import did_you_mean
 from chatml.types.faults import Mismatch, UnknownConstructor, UnknownVariable
-from chatml.types.model import Con, Float, Fun, Int, Record, Ref, String, Type, Unit, Variant
+from chatml.types.model import Array, Bool, Con, Float, Fun, Int, Record, Ref, String, Type, Unit, Variant
 from chatml.types.show import flatten
-from chatml.types.words import resolved
+from chatml.types.words import place_of, resolved
 
 LITERALS = {
     "x": "there are no hexadecimal literals: write the number in decimal",
     "_": "digits cannot be grouped with `_`: write them without",
     "e": "floats have no exponent: write all digits",
+    "b": "there are no binary literals: write the number in decimal",
+    "o": "there are no octal literals: write the number in decimal",
 }
 FOREIGN = {
     "mod": "write `a % b`",
@@ -160,16 +162,38 @@ def swallowed_help(node: Any) -> str | None:
 def read_help(node: ast.FieldGet | ast.Deref, base: Type) -> str | None:
     """`!` and `:=` against fields: `!r.f` is `!(r.f)`, and `!r := 1` is `!(r := 1)`."""
     if isinstance(node, ast.FieldGet):
+        text, label = place_of(node.record).text, node.label.name
         if isinstance(base, Ref):
-            text = node.record.span.text
-            return f"`!{text}.{node.label.name}` is `!({text}.{node.label.name})`: write `(!{text}).{node.label.name}`"
+            return f"`!{text}.{label}` is `!({text}.{label})`: write `(!{text}).{label}`"
+        for kind, module in ((Array, "Array"), (type(String), "String")):
+            if isinstance(base, kind) and base not in (Int, Float, Bool, Unit):
+                return f"there are no methods: the functions for this are in the module `{module}`"
         return None
     if isinstance(node.ref, ast.SetRef):
         text = node.ref.ref.span.text
         return f"`!{text} := ...` is `!({text} := ...)`: to set the ref, write `{text} := ...`"
-    if base.__class__ is type(Int) and getattr(base, "name", "") == "bool":
+    if base is Bool:
         return "`!` is not negation: write `not(x)`"
     return None
+
+
+def assignee_help(node: ast.SetRef) -> str | None:
+    """`:=` sets refs only."""
+    match node.ref:
+        case ast.ArrayGet():
+            return "an element of an array is set with `<-`"
+        case ast.FieldGet(label=label):
+            return f"a record does not change: make a new one, `{{ r with {label.name} = ... }}`"
+    return None
+
+
+def task_help(node: ast.Call, index: int) -> str | None:
+    """What stands in `let*` and `let+`."""
+    if node.form is None:
+        return None
+    if index == 0:
+        return f"`{node.form}` continues a task: for a plain value use `let`"
+    return "what follows `let*` ... `in` is a task: end it with `Task.pure(x)`, or use `let+`"
 
 
 def callee_help(node: ast.Call, function: Type) -> str | None:
@@ -179,7 +203,7 @@ def callee_help(node: ast.Call, function: Type) -> str | None:
         return "a line that begins with `(` continues the line before: to start anew, begin it with `let`"
     if not isinstance(function, Fun):
         return None
-    name, wanted, given = node.function.span.text, len(function.params), len(node.args)
+    name, wanted, given = place_of(node.function).text, len(function.params), len(node.args)
     if wanted == 0 and given == 1 and isinstance(node.args[0], ast.Unit):
         return f"`()` in the parentheses is an argument: write `{name}()`"
     if wanted == 1 and given == 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from chatml import ast
+from chatml.source import Span
 from chatml.types.model import Array, Con, Fun, Mu, Record, Ref, Scalar, Tuple, Type, Unknown, Variant
 from chatml.types.show import Shower
 
@@ -13,9 +15,10 @@ KINDS: dict[type, str] = {
     Record: "a record",
     Variant: "a variant",
     Fun: "a function",
-    Tuple: "several arguments",
-    Unknown: "any type",
+    Tuple: "a payload",
     Mu: "a recursive type",
+    Array: "an array of type",
+    Con: "a task of type",
 }
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 STEPS = {
@@ -43,19 +46,19 @@ class Words:
     def a(self, type: Type) -> str:
         """The type with its kind or an article.
 
-        >>> from chatml.types.model import Int
-        >>> Words().a(Int), Words().a(Fun([Int], Int)), Words().a(Array(Int))
-        ('an int', 'a function (int -> int)', 'an int array')
+                >>> from chatml import ast
+        from chatml.source import Span
+        from chatml.types.model import Int
+                >>> Words().a(Int), Words().a(Fun([Int], Int)), Words().a(Array(Int))
+                ('an int', 'a function (int -> int)', 'an int array')
         """
         known = resolved(type)
         if isinstance(known, Scalar):
             return SCALARS[known.name]
         shown = self.show(known)
-        if not isinstance(known, Array | Ref | Con):
-            return f"{KINDS[known.__class__]} {shown}" if known.__class__ in KINDS else shown
-        if not shown[0].isalpha():
-            return shown
-        return f"{'an' if shown[0] in 'aeiou' else 'a'} {shown}"
+        if isinstance(known, Array | Ref | Con) and shown[0].isalpha():
+            return f"{'an' if shown[0] in 'aeiou' else 'a'} {shown}"
+        return f"{KINDS[known.__class__]} {shown}" if known.__class__ in KINDS else shown
 
     def path(self, path: tuple[tuple[str, str | int], ...]) -> str:
         """Where in whole types two parts are, innermost first: `the elements of the field `a``."""
@@ -66,6 +69,11 @@ class Words:
 def ordinal(index: int) -> str:
     """An ordinal number for an index from zero."""
     return ORDINALS[index] if index < len(ORDINALS) else f"{index + 1}th"
+
+
+def place_of(expr: ast.Expr) -> Span:
+    """Where an expression is written; a field that is called has the span of the whole call (section 2.5)."""
+    return expr.record.span.to(expr.label.span) if isinstance(expr, ast.FieldGet) else expr.span
 
 
 def quoted(text: str) -> str:
