@@ -176,14 +176,13 @@ class Body:
         In a loop their variables would change under them: they are made by a function of their own, which gets the
         values that they capture.
         """
-        captured = sorted({place.name for _, function in group for place in self.captured(function)})
-        captured = [variable for variable in captured if variable not in {made for made, _ in group}]
+        made = [variable for variable, _ in group]
+        made += [step_name(variable) for variable, function in group if function in self.unit.facts.bouncing]
+        captured = sorted({place.name for _, function in group for place in self.captured(function)} - set(made))
         if not (local and captured and (self.loops or self.looping)):
             for variable, function in group:
                 self.block += self.definition(variable, function)
             return
-        made = [variable for variable, _ in group]
-        made += [step_name(variable) for variable, function in group if function in self.unit.facts.bouncing]
         inside = [statement for variable, function in group for statement in self.definition(variable, function)]
         inside.append(ast.Return(ast.Tuple([name(variable) for variable in made], ast.Load())))
         factory = self.unit.fresh("make")
