@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import attrs
 
 from chatml.engine import Engine
@@ -12,9 +10,6 @@ from chatml.values import Value
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.effects import Effect
 from chatml_runtime.journal import Journal
-
-if TYPE_CHECKING:
-    from chatml_runtime.tasks import Steps
 
 
 @attrs.define(eq=False)
@@ -34,7 +29,6 @@ class Run:
     spawned: int = 0
     pending: PendingRequest | None = None
     active: bool = False
-    steps: Steps = attrs.field(init=False)
     journal: Journal = attrs.Factory(Journal)
     _outer_budget: Budget | None = None
 

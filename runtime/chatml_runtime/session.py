@@ -10,6 +10,7 @@ import enum
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
@@ -83,11 +84,17 @@ class Session:
         self._queue: deque[Value] = deque()
         self._committed: list[Effect] = []
         self._status = Status.IDLE
-        self._run: Run | None = None
+        self._interpreter: Interpreter | None = None
         self._end_reason: str | None = None
         self._lock = threading.Lock()
 
     # What can be read at any time (section 7.2)
+
+    @property
+    def _run(self) -> Run | None:
+        """The run that is active or suspended."""
+        interpreter = self._interpreter
+        return None if interpreter is None else interpreter.run
 
     @property
     def state(self) -> Value:
@@ -204,11 +211,10 @@ class Session:
     def abandon_pending(self) -> PendingRequest | None:
         """Drop the suspended run as if it had failed, and return what it asked (section 7.5); None if none is."""
         with self._lock:
-            run, request = self._run, self.pending
+            request = self.pending
             self._move(Action.ABANDON)
-            if run is not None and request is not None:
-                self._run = None
-                run.steps.close()
+            if request is not None:
+                self._interpreter = None  # what the run has written is undone since it was suspended
             return request
 
     # The queue, and restoring (section 8)
@@ -251,53 +257,50 @@ class Session:
         with self._lock:
             self._after(Action.HANDLE_EVENT)
             run = Run(phase_of(context), tag_of(event), Budget(limits), max_spawns)
-            interpreter = Interpreter(run, self, self._operations, self._instance.machine.apply)
-            run.steps = interpreter.interpret(self._handler, [context, self._state, event])
+            machine = self._instance.machine
+            interpreter = Interpreter(run, self, self._operations, machine.call)
             self._move(Action.HANDLE_EVENT)
-            self._run = run
-        return (yield from self._advance(run, None, hooks))
+            self._interpreter = interpreter
+        first = partial(interpreter.start, self._handler, [context, self._state, event])
+        return (yield from self._advance(interpreter, first, hooks))
 
     def answer_steps(self, response: str, hooks: Hooks) -> RunSteps:
         """What `resume` does, for a caller that has `drivers` carry it out as part of something larger."""
         with self._lock:
             self._after(Action.RESUME)
-            run = self._run
-            assert run is not None
+            interpreter = self._interpreter
+            assert interpreter is not None
+            run = interpreter.run
             assert run.pending is not None
             answer = run.pending.accept(response)
             self._move(Action.RESUME)
             run.pending = None
-        return (yield from self._advance(run, answer, hooks))
+        return (yield from self._advance(interpreter, partial(interpreter.succeed, answer), hooks))
 
-    def _advance(self, run: Run, answer: Value, hooks: Hooks) -> RunSteps:
+    def _advance(self, interpreter: Interpreter, first: Callable[[], Wish], hooks: Hooks) -> RunSteps:
         """Let the run go on until it commits, suspends or fails, yielding the operations that it calls."""
-        machine = self._instance.machine
+        run, machine = interpreter.run, self._instance.machine
         try:
             run.enter(machine)
-            reached = yield from self._reach(run, answer)
-            if not isinstance(reached, Finished):
-                return self._suspend(run, reached)
+            wish: Wish = machine.guard(first)
+            while isinstance(wish, Call):
+                try:
+                    answer = yield wish
+                except BaseException as error:
+                    wish = machine.guard(partial(interpreter.fail, error))
+                else:
+                    wish = machine.guard(partial(interpreter.succeed, answer))
+            if not isinstance(wish, Finished):
+                return self._suspend(run, wish)
             end_reason = ending(run)
-            install = prepared(run, reached.value, hooks)
+            install = prepared(run, wish.value, hooks)
         except BaseException as error:
             self._roll_back(run)
             if isinstance(error, RuntimeFailure):
                 error = ScriptRuntimeError.of(error)
             LOGGER.info("%s in phase %s is rolled back: %s", run.event, run.phase, failure_text(error))
             raise error
-        return self._commit(run, reached.value, end_reason, install)
-
-    def _reach(self, run: Run, answer: Value) -> Generator[Call, Any, PendingRequest | Finished]:
-        """The end of the run or its next request, after all the operations before it."""
-        wish: Wish = run.steps.send(answer)
-        while isinstance(wish, Call):
-            try:
-                answer = yield wish
-            except BaseException as error:
-                wish = run.steps.throw(error)
-            else:
-                wish = run.steps.send(answer)
-        return wish
+        return self._commit(run, wish.value, end_reason, install)
 
     def _suspend(self, run: Run, request: PendingRequest) -> RunResult:
         run.leave(self._instance.machine)
@@ -311,14 +314,12 @@ class Session:
     def _roll_back(self, run: Run) -> None:
         run.leave(self._instance.machine)
         run.journal.undo()
-        run.steps.close()
         with self._lock:
             self._move(Action.ROLL_BACK)
-            self._run = None
+            self._interpreter = None
 
     def _commit(self, run: Run, state: Value, end_reason: str | None, install: Callable[[], None]) -> RunResult:
         run.leave(self._instance.machine)
-        run.steps.close()
         effects = tuple(run.effects)
         with self._lock:
             self._state = state
@@ -330,7 +331,7 @@ class Session:
         finally:
             with self._lock:
                 self._move(Action.COMMIT if end_reason is None else Action.HALT)
-                self._run = None
+                self._interpreter = None
         return RunResult(RunStatus.COMMITTED, effects)
 
     def _after(self, action: Action) -> Status:

@@ -1,13 +1,13 @@
 """The task interpreter: a machine that does no I/O and says what it wants (runtime.md section 5, X-24).
 
-`interpret` is a generator. It applies the script's functions itself, since they cannot wait for anything; it yields
-a `Call` for an operation, and a `PendingRequest` to be suspended, and is sent the value or thrown the exception.
-The continuations of the task are a list, so that no chain or nest of tasks uses the host's stack.
+It applies the script's functions itself, since they wait for nothing. For an operation it hands out a `Call`, for a
+question a `PendingRequest`, and it is told the answer. The continuations of a task are a list, so that no chain or
+nest of tasks uses the host's stack.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
@@ -55,7 +55,6 @@ class Finished:
 
 
 Wish: TypeAlias = Call | PendingRequest | Finished
-Steps: TypeAlias = Generator[Wish, Any, None]
 
 
 class CatchFrame:
@@ -76,63 +75,82 @@ class CatchFrame:
         run.end_reason = self.end_reason
 
 
-@attrs.frozen(eq=False)
+DELIVER = object()
+"""Stands for a node when there is none to run, but a value or a failure to deliver."""
+
+
+@attrs.define(eq=False)
 class Interpreter:
-    """Interprets the tasks of one run; holds what the run may reach."""
+    """Interprets the task of one run; holds what the run may reach, and where it has got to.
+
+    `start`, then `succeed` or `fail` for each `Call` and request, until `Finished`. Each raises `HandlerError` or
+    `RuntimeFailure` if the run fails, and is to be called under the guard of the engine that `apply` belongs to.
+    """
 
     run: Run
     session: Session
     operations: Mapping[str, OpDef]
     apply: Apply
+    _frames: list[Bind | Map | CatchFrame] = attrs.Factory(list)
+    _wish: Wish | None = None
 
-    def interpret(self, handler: Value, args: list[Value]) -> Steps:
-        """Apply the handler and interpret the task that it returns; the last wish is `Finished`.
+    def start(self, handler: Value, args: list[Value]) -> Wish:
+        """Apply the handler, and go on with the task that it returns."""
+        return self._go_on(self.apply(handler, args), "the handler")
 
-        `HandlerError` or `RuntimeFailure` if the run fails. What is thrown in and no `Exception` (cancellation,
-        interrupts) leaves it as it is.
-        """
-        run, apply = self.run, self.apply
-        fuel = run.budget.tasks
-        frames: list[Bind | Map | CatchFrame] = []
-        node = apply(handler, args)
-        returned_by = "the handler"
+    def succeed(self, answer: Any) -> Wish:
+        """Go on with the answer to the wish."""
+        try:
+            value = self._accept(answer)
+        except Exception as error:
+            return self.fail(error)
+        return self._go_on(DELIVER, value=value)
+
+    def fail(self, error: BaseException) -> Wish:
+        """Go on after the wish failed. What is no failure of an operation ends the run: interrupts, limits."""
+        exceeds = isinstance(error, RuntimeFailure) and error.limit is not None
+        if exceeds or not isinstance(error, Exception):
+            raise error
+        return self._go_on(DELIVER, failure=failure_text(error))
+
+    def _go_on(self, node: Any, returned_by: str = "", *, value: Value = None, failure: str | None = None) -> Wish:
+        """Run a node, or deliver a value or a failure, until something is wanted (section 5.2)."""
+        run, apply, frames = self.run, self.apply, self._frames
+        budget = run.budget
         while True:
-            if fuel <= 0:
-                raise run.budget.exceeded("tasks")
-            fuel -= 1
-            kind = type(node)
-            value: Value = None
-            failure: str | None = None
-            if kind is Pure:
-                value = node.value
-            elif kind is Bind or kind is Map:
-                frames.append(node)
-                node = node.task
-                continue
-            elif kind is Catch:
-                frames.append(CatchFrame(node.function, run))
-                node = node.task
-                continue
-            elif kind is Fail:
-                failure = node.message
-            elif kind is Perform or kind is Spawn:
-                try:
-                    wish = self.wish(node)
-                    value = self.accept(wish, (yield wish))
-                except RuntimeFailure as error:
-                    if error.limit is not None:
-                        raise
-                    failure = failure_text(error)
-                except Exception as error:
-                    failure = failure_text(error)
-            else:
-                raise HandlerContractError(problems.not_a_task(returned_by))
+            if node is not DELIVER:
+                if budget.tasks <= 0:
+                    raise budget.exceeded("tasks")
+                budget.tasks -= 1
+                kind = type(node)
+                if kind is Pure:
+                    value = node.value
+                elif kind is Bind or kind is Map:
+                    frames.append(node)
+                    node = node.task
+                    continue
+                elif kind is Catch:
+                    frames.append(CatchFrame(node.function, run))
+                    node = node.task
+                    continue
+                elif kind is Fail:
+                    failure = node.message
+                elif kind is Perform or kind is Spawn:
+                    try:
+                        self._wish = self._wish_of(node)
+                    except Exception as error:
+                        failure = failure_text(error)
+                    else:
+                        return self._wish
+                else:
+                    raise HandlerContractError(problems.not_a_task(returned_by))
             while frames:
                 frame = frames.pop()
                 if type(frame) is CatchFrame:
                     if failure is not None:
                         frame.restore(run)
                         node, returned_by = apply(frame.function, [failure]), "a Task.catch handler"
+                        failure = None
                         break
                 elif failure is None:
                     if type(frame) is Bind:
@@ -142,10 +160,9 @@ class Interpreter:
             else:
                 if failure is not None:
                     raise TaskFailedError(failure)
-                yield Finished(value)
-                return
+                return Finished(value)
 
-    def wish(self, node: Perform | Spawn) -> Wish:
+    def _wish_of(self, node: Perform | Spawn) -> Wish:
         """What a node asks for; `OperationFailed` if it may not ask for that (section 5.4)."""
         run, name, spawns = self.run, node.op, type(node) is Spawn
         if spawns:
@@ -166,8 +183,9 @@ class Interpreter:
             raise OperationFailed(problems.not_spawnable(name) if spawns else problems.must_be_spawned(name))
         return Call(op, OpContext(self.session, name, run.phase, spawns, run), node.args)
 
-    def accept(self, wish: Wish, answer: Any) -> Value:
-        """The value of a node whose wish was answered; what a commit has to know is buffered here."""
+    def _accept(self, answer: Any) -> Value:
+        """The value of the node whose wish was answered; what a commit has to know is buffered here."""
+        wish = self._wish
         if not isinstance(wish, Call):
             return answer
         op = wish.op

@@ -59,9 +59,6 @@ class PuppetInstance:
     def __init__(self) -> None:
         self.machine = PuppetEngine(print, Limits())
 
-    def evaluate(self, action: Callable[[], Any]) -> Any:
-        return self.machine.guard(action)
-
 
 def session(
     handler: Callable[[Value, Value], Value],

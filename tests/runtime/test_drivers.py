@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from chatml.limits import Budget, Limits
 from chatml.values import Catch, Perform, Pure, Ref, Task
-from chatml_runtime.errors import OperationFailed, SessionBusyError, TaskFailedError
+from chatml_runtime.errors import LimitExceededError, OperationFailed, SessionBusyError, TaskFailedError
 from chatml_runtime.operations import OpContext
 from chatml_runtime.session import RunStatus, Session
 from chatml_runtime.standard import Handlers
@@ -56,6 +57,18 @@ def test_the_async_driver_awaits() -> None:
     assert (result.status, it.state, ref.content) == (RunStatus.COMMITTED, ("Ok", "t"), "new")
 
 
+def test_a_limit_exceeded_inside_a_callable_passes_every_catch() -> None:
+    """A callable that runs functions of the script cannot turn an exceeded limit into a task failure."""
+
+    def tool_call(context: OpContext, name: str, args: Any) -> Any:
+        raise Budget(Limits(steps=7)).exceeded("steps")
+
+    it = session(lambda state, event: Catch(CALL, function(lambda m: Pure(m))), handlers=Handlers(tool_call=tool_call))
+    with pytest.raises(LimitExceededError, match="steps") as raised:
+        it.handle_event(TURN_START, TICK)
+    assert raised.value.limit == "steps"
+
+
 def test_the_async_driver_takes_plain_callables() -> None:
     it, _ = calling(lambda context, name, args: ("Ok", args))
     asyncio.run(it.ahandle_event(TURN_START, TICK))
@@ -90,7 +103,12 @@ class Speechless(Exception):
     pass
 
 
+class RateLimited(Exception):
+    limit = 5
+
+
 RAISED = {
+    "with_a_limit": (RateLimited("slow down"), "slow down"),
     "expected": (OperationFailed("refused"), "refused"),
     "unexpected": (OSError("disk full"), "disk full"),
     "textless": (Speechless(), "Speechless"),

@@ -132,8 +132,8 @@ class TestRegistry:
     def op(self, name: str) -> OpDef:
         return OpDef(name, OpKind.DIAGNOSTIC, lambda context: None)
 
-    def test_duplicates_are_refused(self) -> None:
-        """R-005: each duplicated name once, sorted."""
+    def test_r005_duplicates_are_refused(self) -> None:
+        """Each duplicated name once, sorted."""
         ops = [self.op(name) for name in ("Log.info", "A.b", "Z.z", "Log.info", "A.b", "A.b")]
         with pytest.raises(InstantiationError, match=r"A\.b, Log\.info$") as raised:
             OpRegistry(ops)

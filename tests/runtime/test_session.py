@@ -34,8 +34,8 @@ ASK = Perform("Approval.ask_text", ("go?",))
     ("context", "fact"),
     [(7, "record"), (("Phase",), "record"), ({}, "missing field 'phase'"), ({"phase": 3}, "context.phase")],
 )
-def test_context_errors(context: Any, fact: str) -> None:
-    """R-008: a context without a phase is refused before any script code runs."""
+def test_r008_context_errors(context: Any, fact: str) -> None:
+    """A context without a phase is refused before any script code runs."""
     called = []
     it = session(lambda state, event: called.append(event))
     with pytest.raises(InvalidContextError, match=fact):
@@ -264,11 +264,12 @@ def test_a_run_leaves_no_garbage() -> None:
         ref = Watched(0)
         watched.append(weakref.ref(ref))
         instance.machine.set_ref(ref, 1)
-        return {"Ask": ASK, "Fail": Perform("No.such", ())}.get(event[0], Pure(0))
+        failing = {"Fail": Perform("No.such", ()), "Refused": Perform("Tool.call", ("t", ("Null",)))}
+        return {"Ask": ASK, **failing}.get(event[0], Pure(0))
 
     instance = PuppetInstance()
     it = session(handler, instance=instance)
-    for end in ("Commit", "Fail", "Ask"):
+    for end in ("Commit", "Fail", "Refused", "Ask"):
         watched: list[Any] = []
         gc.disable()
         try:

@@ -101,7 +101,7 @@ def test_only_tasks_are_run(task: Any, who: str) -> None:
         run(task)
 
 
-class TestTaskLimit:
+class TestR019TaskLimit:
     TASK = Bind(Pure(1), function(lambda x: Pure(x)))
 
     def limited(self, task: Task, tasks: int) -> Value:
@@ -141,11 +141,11 @@ JOB = OpDef("X.job", OpKind.EXTERNAL_ASYNC, lambda context: "job-1")
 @pytest.mark.parametrize(
     ("task", "facts"),
     [
-        (Perform("X.job", ()), ["X.job", "must be spawned"]),
-        (Spawn("X.now", ()), ["X.now", "not spawnable"]),
+        pytest.param(Perform("X.job", ()), ["X.job", "must be spawned"], id="R-021 perform"),
+        pytest.param(Spawn("X.now", ()), ["X.now", "not spawnable"], id="R-021 spawn"),
         (Spawn("Log.info", ("x",)), ["Log.info", "not spawnable"]),
         (Spawn("Approval.ask_text", ("x",)), ["Approval.ask_text", "not spawnable"]),
-        (Perform("X.none", ()), ["X.none", "Unknown"]),
+        pytest.param(Perform("X.none", ()), ["X.none", "Unknown"], id="R-021 unknown"),
         (Spawn("X.none", ()), ["X.none", "Unknown"]),
         (Perform("Turn.halt", ()), ["Turn.halt", "1", "0"]),
         (Perform("Turn.halt", (3,)), ["Turn.halt", "string"]),
@@ -182,8 +182,8 @@ def test_custom_operations_answer_with_their_value() -> None:
     assert run(task, ops=[NOW, JOB]) == "job-1"
 
 
-def test_the_spawn_limit_counts_attempts() -> None:
-    """R-020: beyond `max_spawns` the next spawn fails, and can be caught; failed attempts count."""
+def test_r020_the_spawn_limit_counts_attempts() -> None:
+    """Beyond `max_spawns` the next spawn fails, and can be caught; failed attempts count."""
     jobs: list[str] = []
 
     def spawn(context: OpContext, recipe: str, payload: Value) -> str:
@@ -200,6 +200,23 @@ def test_the_spawn_limit_counts_attempts() -> None:
     assert jobs == ["a"]
     it.handle_event(TURN_START, TICK)
     assert it.state == "job-3"
+
+
+def test_r023_external_effects_survive_rollback() -> None:
+    """A job that a failed run has started stays started."""
+    jobs: list[str] = []
+
+    def spawn(context: OpContext, recipe: str, payload: Value) -> str:
+        jobs.append(recipe)
+        return "job-1"
+
+    it = session(
+        lambda state, event: then(Spawn("Model.spawn", ("r", ("Null",))), lambda _: Fail("x")),
+        handlers=Handlers(model_spawn=spawn),
+    )
+    with pytest.raises(TaskFailedError, match=r"^x$"):
+        it.handle_event(TURN_START, TICK)
+    assert (jobs, it.state) == (["r"], 0)
 
 
 def test_buffered_end_reason_of_a_custom_operation() -> None:
