@@ -9,6 +9,7 @@ import errno
 import os
 import os.path
 import stat
+import tempfile
 from collections.abc import Callable
 
 MIB = 1024 * 1024
@@ -62,8 +63,7 @@ def _read(handle: int, limit: int) -> bytes:
 
 def replace_file(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o600) -> None:
     """Write a file as a whole: readers see the old one or the new one, never a part. Raises `OSError`."""
-    draft = f"{os.fspath(path)}.{os.getpid()}.new"
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    handle, draft = tempfile.mkstemp(prefix=".new-", dir=os.path.dirname(os.path.abspath(path)))
     try:
         with os.fdopen(handle, "wb") as file:
             os.fchmod(handle, mode)

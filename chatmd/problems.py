@@ -238,7 +238,8 @@ def worded(
 ) -> Diagnostic:
     """A finding put into words; the path, if any, is drawn as a note. `help` replaces the wording's own."""
     shown = {name: show_fact(value) for name, value in data.items()}
-    advice = help or wording.help
+    if help is None and wording.help is not None:
+        help = wording.help.format_map(shown)
     where = (f"at [{'.'.join(path)}]",) if path else ()
     return Diagnostic(
         code,
@@ -247,7 +248,7 @@ def worded(
         wording.severity,
         tuple(diagnostics.Label(place, text) for place, text in labels),
         (*where, *notes),
-        advice.format_map(shown) if advice is not None else None,
+        help,
         path,
         source,
         data,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os.path
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from chatmd.attributes import encode, places, scan
 from chatmd.elements.script import Src
 from chatmd.files import is_below, read_regular
 from chatmd.lexer import tokens
+from chatmd.tags import BASE_TAGS
 from chatmd.tree import Element, Node, Text
 from chatml.source import Source
 from tests.chatmd.documents import load
@@ -242,6 +244,37 @@ def dumps_or_none(document: Document) -> str | None:
         if [one.code for one in error.diagnostics] == ["chatmd.unserialisable_attribute"]:
             return None
         raise
+
+
+NAMES = [
+    *("name", "kind", "language", "src", "role", "id", "path", "command", "include", "mcp_server", "fuel", "agent"),
+    *("tool_call_id", "function_name", "ochat-history-id", "max_tokens", "temperature", "tool_call", "local", "status"),
+    *("type", "namespace", "wall_time", "reasoning_effort", "runtime", "strict", "description", "phase"),
+]
+VALUES = [
+    *("read_file", " get_contents", "moderator", "shell_matcher", "chatml", "user", "tool", "assistant", "1:a:1"),
+    *("x", "", " ", "${home}/a", "${nope}", "/", "7", "1e999", "high", "missing", "apply_patch", "shell", "a,b", ","),
+    *("custom_tool_call", "http://x", "../x", "5s", "\0", "\u00e4"),
+]
+TAGS = sorted(BASE_TAGS | {"read", "write"})
+loose = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.one_of(st.just(True), st.sampled_from(VALUES))), max_size=6, unique=True
+)
+nodes = st.recursive(
+    st.one_of(st.sampled_from([" ", "text", "RAW||RAW", "<b>", "<!-- -->"]), st.just("")),
+    lambda inner: st.builds(markup.element, st.sampled_from(TAGS), loose, st.lists(inner, max_size=3).map("".join)),
+    max_leaves=6,
+)
+
+
+@given(st.lists(st.builds(markup.element, st.sampled_from(TAGS), loose, nodes), max_size=3).map("".join))
+@settings(max_examples=500)
+def test_a_document_raises_nothing_but_its_own_error(text: str) -> None:
+    """Loading, describing, converting and writing return or raise a `ChatmdError`, for any tree of elements."""
+    with contextlib.suppress(ChatmdError):
+        document = load(text, "/nowhere")
+        chatmd.describe(document)
+        dumps(document)
 
 
 steps = st.lists(
