@@ -18,8 +18,6 @@ from chatmd.nrchat.whitespace import WHITESPACE
 MARKER = f"%([^{WHITESPACE}]+)"
 FIRST_LINE = re.compile(MARKER)
 LATER_LINE = re.compile(f"\n{MARKER}")
-BRACE_OR_ESCAPE = re.compile(r"\{|\\[{}\\]")
-NAME_ESCAPE = re.compile(r"\\([{}\\])")
 
 
 def parse(text: str) -> list[Message]:
@@ -123,12 +121,17 @@ def _read_body(raw: str) -> str:
 
 
 def _meta_start(tail: str) -> int:
-    """Where the meta begins in what follows the role; -1 if there is none (M3)."""
-    if "\\" not in tail:
-        return tail.find("{")
-    for match in BRACE_OR_ESCAPE.finditer(tail):
-        if match[0] == "{":
-            return match.start()
+    """Where the meta begins in what follows the role; -1 if there is none (M3).
+
+    That is the first brace that is not escaped. Of the backslashes right before a brace, each pair is one escape, so
+    the brace is escaped when their number is odd.
+    """
+    start = 0
+    while (brace := tail.find("{", start)) >= 0:
+        before = tail[start:brace]
+        if (len(before) - len(before.rstrip("\\"))) % 2 == 0:
+            return brace
+        start = brace + 1
     return -1
 
 
@@ -136,5 +139,6 @@ def _read_name(part: str) -> str | None:
     """The name in what stands between role and meta (N1)."""
     name = part.strip(WHITESPACE)
     if "\\" in name:
-        name = NAME_ESCAPE.sub(r"\1", name)
+        pieces = (piece.replace("\\{", "{").replace("\\}", "}") for piece in name.split("\\\\"))
+        name = "\\".join(pieces)
     return name or None

@@ -11,7 +11,8 @@ from chatmd.nrchat.ladder import escape_body
 from chatmd.nrchat.message import Message
 from chatmd.nrchat.problems import losses, refusals
 
-NAME_ESCAPED = re.compile(r"[{}]|\\(?=[{}\\]|\Z)")
+BEFORE_ESCAPED = re.compile(r"(?=[{}]|\\(?:[{}\\]|\Z))")
+BACKSLASH = r"\\"  # one, as a replacement
 
 
 def stringify(messages: Iterable[Message], *, strict: bool = False) -> str:
@@ -49,13 +50,9 @@ def marker_line(message: Message) -> str:
     """The marker of a message that nothing is held against, without a line end (W2)."""
     line = f"%{message.role}"
     if message.name:
-        line += f" {NAME_ESCAPED.sub(_escaped, message.name)}"
+        line += f" {BEFORE_ESCAPED.sub(BACKSLASH, message.name)}"
     if message.raw_meta is not None:
         return f"{line} {message.raw_meta}"
     if message.meta is not None:
         return f"{line} {stringify_json5(message.meta)}"
     return line
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return f"\\{match[0]}"

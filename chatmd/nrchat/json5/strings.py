@@ -36,8 +36,9 @@ def read_string(text: str, start: int) -> tuple[str, int]:
     while True:
         match = plain.match(text, position)
         assert match is not None
-        pieces.append(match[0])
-        position = match.end()
+        if match.end() > position:
+            pieces.append(match[0])
+            position = match.end()
         here = text[position : position + 1]
         if here == quote:
             string = "".join(pieces)
