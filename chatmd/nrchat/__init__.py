@@ -10,8 +10,8 @@ A line that begins with `%` opens a message; what follows, up to the next such l
 
 Text in, text out: `parse`, `stringify`, `check`. Edit in place: `replace_span` and the functions beside it.
 Quote: `escape_body`, `fence_for`. Files: `ChatFile`, `iter_messages`, `follow`. Provider items: `to_item`,
-`from_item`. JSON5: `parse_json5`, `stringify_json5`. Offsets of other languages: `to_utf16`, `from_utf16`,
-`to_utf8`. Every error is an `NrChatError`, so a `ValueError`; `chatmd.nrchat.errors` draws their tree.
+`from_item`. JSON5: `parse_json5`, `stringify_json5`. Offsets in other units: `to_utf16_offsets` and its kin.
+Every error is an `NrChatError`, so a `ValueError`; `chatmd.nrchat.errors` draws their tree.
 """
 
 from chatmd.nrchat.errors import (
@@ -31,7 +31,7 @@ from chatmd.nrchat.json5.read import parse_json5
 from chatmd.nrchat.json5.write import stringify_json5
 from chatmd.nrchat.ladder import escape_body
 from chatmd.nrchat.message import Message, Span
-from chatmd.nrchat.offsets import from_utf16, to_utf8, to_utf16
+from chatmd.nrchat.offsets import from_utf16_offsets, to_byte_offsets, to_utf16_offsets
 from chatmd.nrchat.problems import Problem, check
 from chatmd.nrchat.read import parse
 from chatmd.nrchat.stream import follow, iter_messages
@@ -65,7 +65,7 @@ __all__ = [
     "fence_for",
     "follow",
     "from_item",
-    "from_utf16",
+    "from_utf16_offsets",
     "insert_message",
     "iter_messages",
     "parse",
@@ -75,7 +75,7 @@ __all__ = [
     "replace_span",
     "stringify",
     "stringify_json5",
+    "to_byte_offsets",
     "to_item",
-    "to_utf8",
-    "to_utf16",
+    "to_utf16_offsets",
 ]

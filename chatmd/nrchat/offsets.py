@@ -13,30 +13,30 @@ from chatmd.nrchat.errors import OffsetError
 UNIT = 2  # bytes of a UTF-16 unit
 
 
-def to_utf16(text: str, offsets: Iterable[int]) -> list[int]:
+def to_utf16_offsets(text: str, offsets: Iterable[int]) -> list[int]:
     """Offsets in code points as offsets in UTF-16 units, in the order given.
 
-    >>> to_utf16("a\\N{ROCKET}b", [1, 2, 3])
+    >>> to_utf16_offsets("a\\N{ROCKET}b", [1, 2, 3])
     [1, 3, 4]
     """
     return _encoded(text, list(offsets), "utf-16-le", UNIT)
 
 
-def to_utf8(text: str, offsets: Iterable[int]) -> list[int]:
+def to_byte_offsets(text: str, offsets: Iterable[int]) -> list[int]:
     """Offsets in code points as offsets in UTF-8 bytes, in the order given.
 
-    >>> to_utf8("a\\N{ROCKET}b", [1, 2, 3])
+    >>> to_byte_offsets("a\\N{ROCKET}b", [1, 2, 3])
     [1, 5, 6]
     """
     return _encoded(text, list(offsets), "utf-8", 1)
 
 
-def from_utf16(text: str, offsets: Iterable[int]) -> list[int]:
+def from_utf16_offsets(text: str, offsets: Iterable[int]) -> list[int]:
     """Offsets in UTF-16 units as offsets in code points, in the order given.
 
     Raises `OffsetError`, a `ValueError`, for one in the middle of a character.
 
-    >>> from_utf16("a\\N{ROCKET}b", [1, 3, 4])
+    >>> from_utf16_offsets("a\\N{ROCKET}b", [1, 3, 4])
     [1, 2, 3]
     """
     wanted = list(offsets)

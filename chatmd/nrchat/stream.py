@@ -18,7 +18,7 @@ from chatmd.nrchat.message import Message
 ChatSource = str | os.PathLike[str] | IO[bytes] | IO[str]
 """A path, or an open file: binary, or text that was opened with `newline=""`."""
 
-PIECE = 1 << 20
+PIECE = 1 << 18
 PAUSE = 0.2  # seconds between two looks at a file that is followed
 
 

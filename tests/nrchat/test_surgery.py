@@ -16,14 +16,14 @@ from chatmd.nrchat import (
     SpanError,
     append_message,
     delete_message,
-    from_utf16,
+    from_utf16_offsets,
     insert_message,
     parse,
     replace_marker,
     replace_message,
     replace_span,
-    to_utf8,
-    to_utf16,
+    to_byte_offsets,
+    to_utf16_offsets,
 )
 from tests.nrchat.strategies import chats
 
@@ -92,19 +92,19 @@ TEXT = "a\N{ROCKET}é\u20ac\N{ROCKET}\n"
 
 def test_offsets_of_other_languages() -> None:
     points = [0, 1, 2, 3, 4, 5, 6]
-    assert to_utf16(TEXT, points) == [0, 1, 3, 4, 5, 7, 8]
-    assert to_utf8(TEXT, points) == [0, 1, 5, 7, 10, 14, 15]
-    assert from_utf16(TEXT, [8, 0, 3, 3]) == [6, 0, 2, 2]
-    assert to_utf16(TEXT, []) == []
+    assert to_utf16_offsets(TEXT, points) == [0, 1, 3, 4, 5, 7, 8]
+    assert to_byte_offsets(TEXT, points) == [0, 1, 5, 7, 10, 14, 15]
+    assert from_utf16_offsets(TEXT, [8, 0, 3, 3]) == [6, 0, 2, 2]
+    assert to_utf16_offsets(TEXT, []) == []
 
 
 @pytest.mark.parametrize("offset", [2, 6, 9, -1])
 def test_offsets_without_a_counterpart(offset: int) -> None:
     with pytest.raises(OffsetError):
-        from_utf16(TEXT, [offset])
+        from_utf16_offsets(TEXT, [offset])
 
 
-@pytest.mark.parametrize("convert", [to_utf16, to_utf8])
+@pytest.mark.parametrize("convert", [to_utf16_offsets, to_byte_offsets])
 def test_offsets_past_the_text(convert: Any) -> None:
     with pytest.raises(NrChatError):
         convert(TEXT, [7])
@@ -114,7 +114,7 @@ def test_offsets_past_the_text(convert: Any) -> None:
 def test_offsets_come_back(text: str, numbers: list[int]) -> None:
     """Offsets converted and converted back are the same, and mean the same place of the text."""
     offsets = [number % (len(text) + 1) for number in numbers]
-    units = to_utf16(text, offsets)
-    assert from_utf16(text, units) == offsets
+    units = to_utf16_offsets(text, offsets)
+    assert from_utf16_offsets(text, units) == offsets
     assert [text.encode("utf-16-le")[: 2 * unit].decode("utf-16-le") for unit in units] == [text[:o] for o in offsets]
-    assert [text.encode()[:byte].decode() for byte in to_utf8(text, offsets)] == [text[:o] for o in offsets]
+    assert [text.encode()[:byte].decode() for byte in to_byte_offsets(text, offsets)] == [text[:o] for o in offsets]
