@@ -28,8 +28,10 @@ LARGE = 100 * MEGABYTE
 RUNS = 5
 WORDS = ("the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "and", "nothing", "is", "100%", "sure")
 META = " {{id: 'm{0:06}', ts: '2026-07-15T10:22:45.901Z', tokens: {{in: {1}, out: {2}}}, model: 'gpt-4o'}}"
-COUNT = "import sys; from chatmd.nrchat import iter_messages; print(sum(1 for _ in iter_messages(sys.argv[1])))"
-TRACED = "import tracemalloc; tracemalloc.start(); " + COUNT + "; print(tracemalloc.get_traced_memory()[1])"
+IMPORT = "import sys, tracemalloc; from chatmd.nrchat import iter_messages; "
+COUNT = "print(sum(1 for _ in iter_messages(sys.argv[1])))"
+TRACE = "tracemalloc.start(); "
+PEAK = "; print(tracemalloc.get_traced_memory()[1])"
 ROOT = Path(__file__).parents[1]
 
 
@@ -90,10 +92,10 @@ def memory() -> str:
             for _ in range(LARGE // SIZE):
                 file.write(text)
         before = os.times()
-        run(COUNT, path)
+        run(IMPORT + COUNT, path)
         after = os.times()
         seconds = after.children_user + after.children_system - before.children_user - before.children_system
-        count, most = run(TRACED, path)
+        count, most = run(IMPORT + TRACE + COUNT + PEAK, path)
         return (
             f"iter_messages on {path.stat().st_size / MEGABYTE:.0f} MB, {count:,} messages: "
             f"{seconds:.1f} s, at most {most / MEGABYTE:.1f} MB of memory"

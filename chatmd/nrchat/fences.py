@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 LEAST = "````"
-FENCE = r"(````+)([^`\n]*)(?=\n|\Z)"
+FENCE = r"(`````*+)([^`\n]*+)(?=\n|\Z)"
 FIRST_LINE = re.compile(FENCE)
 LATER_LINE = re.compile(rf"\n{FENCE}")
 BACKTICKS = re.compile("`+")

@@ -36,7 +36,7 @@ from typing import Any
 
 import attrs
 
-from chatmd.nrchat.errors import Json5Error
+from chatmd.nrchat.errors import Json5Error, WriteTypeError
 from chatmd.nrchat.json5.compare import same_value
 from chatmd.nrchat.json5.read import parse_json5
 from chatmd.nrchat.json5.write import stringify_json5
@@ -109,6 +109,8 @@ def from_item(item: Mapping[str, Any]) -> Message:
     >>> from_item({"type": "message", "role": "user", "content": "hi"}).meta
     {'format': 'string'}
     """
+    if not isinstance(item, Mapping):
+        raise WriteTypeError(f"an item is a mapping, not {type(item).__name__}")
     wanted = dict(item) if "type" in item or "role" not in item else {"type": "message", **item}
     for message in _candidates(wanted):
         if not refusals(message) and not any(losses(message)) and same_value(to_item(message), wanted):

@@ -196,3 +196,5 @@ def test_messages_survive(message: Message) -> None:
 def test_values_that_have_no_json5_form() -> None:
     with pytest.raises(WriteTypeError):
         from_item({"type": "message", "role": "user", "content": b"x"})
+    with pytest.raises(WriteTypeError, match="an item is a mapping, not str"):
+        from_item("text")  # type: ignore[arg-type]

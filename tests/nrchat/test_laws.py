@@ -303,7 +303,7 @@ def test_law_14_zones_of_bodies(text: str) -> None:
         start, end = span(message)
         body = text.find("\n", start, end) + 1
         if body:
-            inside = [(a - body, b - body) for a, b in zones(text) if body <= a < end]
+            inside = [(a - body, min(b, end) - body) for a, b in zones(text) if body <= a < end]
             assert inside == list(zones(text[body:end]))
 
 

@@ -20,11 +20,11 @@ from chatmd.nrchat.whitespace import WHITESPACE
 MAX_DEPTH = 1_000_000
 """Brackets nested deeper than this are an error: each open one takes far more memory than its character."""
 
-BLANKS = f"[{WHITESPACE}]*"
-PLAIN_STRINGS = r"""'([^'\\\n\r]*)'|"([^"\\\n\r]*)\""""
+BLANKS = f"[{WHITESPACE}]*+"
+PLAIN_STRINGS = r"""'([^'\\\n\r]*+)'|"([^"\\\n\r]*+)\""""
 VALUE = re.compile(rf"{BLANKS}(?:{PLAIN_STRINGS}|({NUMBER})|(null|true|false)|([\[{{])){BLANKS}")
 NUMBER_GROUP, WORD_GROUP, OPEN_GROUP = 3, 4, 5
-KEY = re.compile(rf"{BLANKS}(?:([A-Za-z_$][A-Za-z0-9_$]*)|{PLAIN_STRINGS}){BLANKS}:")
+KEY = re.compile(rf"{BLANKS}(?:([A-Za-z_$][A-Za-z0-9_$]*+)|{PLAIN_STRINGS}){BLANKS}:")
 
 SPACE = re.compile(BLANKS)
 LINE_COMMENT = re.compile(r"//[^\n\r\u2028\u2029]*")
