@@ -253,8 +253,13 @@ class Unifier:
             return
         fields, tail = self.flatten(left_row)
         others, other_tail = self.flatten(right_row)
-        if tail is other_tail and tail is not Empty and fields.keys() != others.keys():
-            raise Failure("endless_row", left, right)
+        if tail.__class__ is Unknown and tail is other_tail and fields.keys() != others.keys():
+            # `{ e with x = v }` meets `e`: they are equal once `e` has an `x`, since of equal labels the leftmost counts.
+            both = fields | others
+            lacking = {label: both[label] for label in sorted(fields.keys() ^ others.keys())}
+            self.bind(tail, Extend(lacking, Unknown(tail.level)))
+            self.unify_rows(kind, left, right, left_row, right_row)
+            return
         if left_row.__class__ is Unknown:
             self.bind(left_row, right_row)
             return
