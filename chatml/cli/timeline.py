@@ -33,8 +33,8 @@ STATUS: dict[Status, tuple[str, str]] = {
 }
 """The mark of each status and its style."""
 
-HEAD, INDENT, LABEL = 25, 6, 8
-NARROWEST = 40
+HEAD, NAME, INDENT, LABEL = 25, 18, 6, 8
+NARROWEST = 20
 
 
 class Timeline:
@@ -53,7 +53,7 @@ class Timeline:
         self.number += 1
         self.counts[record.status] += 1
         mark, style = STATUS[record.status]
-        name = f"{'↳ ' if record.replayed else ''}{record.phase or 'answer':<18}"
+        name = f"{'↳ ' if record.replayed else ''}{record.phase or 'answer'}".ljust(NAME)
         told = "" if record.status == "committed" else f" {record.status}"
         event = cut(record.brief, self.room(HEAD + len(told)))
         line = f"{self.number:>3} {self.paint(style, mark)} {self.paint('bold', name)} {event}"
