@@ -1,15 +1,13 @@
 """The durable moderator: one session of a script, its overlay, its queue, and their storage (runtime.md section 11).
 
-Every call is written once, as a generator that yields what the session shall do; the plain and the `async` method
-differ only in how they carry that out. Calls on one moderator go one after another, in the order of arrival.
+Every call is written once, as a generator that yields the operations it wants; the plain and the `async` method differ
+only in the driver that carries them out. Calls on one moderator go one after another, in the order of arrival.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import attrs
@@ -27,7 +25,6 @@ from chatml_runtime.effects import Effect
 from chatml_runtime.errors import (
     CommitRejectedError,
     ReplayError,
-    SessionBusyError,
     SessionEndedError,
     SessionSuspendedError,
     SnapshotSuspendedError,
@@ -43,6 +40,7 @@ from chatml_runtime.session import Hooks, RunStatus, Session, ValidateState
 from chatml_runtime.snapshots import ModeratorSnapshot, take_snapshot
 from chatml_runtime.tasks import Call
 from chatml_runtime.turnstile import Turnstile, WouldDeadlock
+from chatml_runtime.visits import Visit, is_inside
 from chatml_runtime.vocabulary import Event, InternalEvent, Phase
 
 MODERATOR_LIMITS = Limits(steps=10_000_000, depth=20_000, text=10_000_000, tasks=1_000_000)
@@ -63,17 +61,6 @@ class Delivery:
 
 Result = TypeVar("Result")
 Steps: TypeAlias = Generator[Call, Any, Result]
-
-
-@attrs.define(eq=False)
-class Visit:
-    """A call that is inside a moderator; callables and tasks that it starts find it in their context."""
-
-    moderator: Moderator
-    active: bool = True
-
-
-VISITS: ContextVar[tuple[Visit, ...]] = ContextVar("chatml_moderator_visits", default=())
 
 
 class Moderator:
@@ -216,7 +203,7 @@ class Moderator:
 
     async def ahandle_event(self, event: Event, given: EventInput) -> ModerationResult:
         """`handle_event`, awaiting operations that are asynchronous. A cancellation rolls the run back."""
-        async with self._ainside():
+        async with self._inside():
             return await adrive(self._handle(event, given))
 
     def resume(self, response: str, given: EventInput | None = None) -> ModerationResult:
@@ -231,7 +218,7 @@ class Moderator:
 
     async def aresume(self, response: str, given: EventInput | None = None) -> ModerationResult:
         """`resume`, awaiting operations that are asynchronous. A cancellation drops the suspended run."""
-        async with self._ainside():
+        async with self._inside():
             return await adrive(self._resume(response, given))
 
     def replay(self, given: EventInput, *, max_events: int = 100) -> DrainResult:
@@ -245,7 +232,7 @@ class Moderator:
 
     async def areplay(self, given: EventInput, *, max_events: int = 100) -> DrainResult:
         """`replay`, awaiting operations that are asynchronous."""
-        async with self._ainside():
+        async with self._inside():
             return await adrive(self._replay(given, max_events))
 
     def enqueue(self, event: Value) -> None:
@@ -254,18 +241,25 @@ class Moderator:
             self._put_aside(event)
             return
         try:
-            with self._turnstile.hold():
-                self._session.enqueue(event)
+            ticket = self._turnstile.enter()
         except WouldDeadlock:
             self._put_aside(event)
+            return
+        try:
+            self._session.enqueue(event)
+        finally:
+            self._turnstile.leave(ticket)
 
     async def aenqueue(self, event: Value) -> None:
         """`enqueue`, waiting its turn without blocking the event loop."""
         if self._is_inside():
             self._put_aside(event)
             return
-        async with self._turnstile.ahold():
+        ticket = await self._turnstile.aenter()
+        try:
             self._session.enqueue(event)
+        finally:
+            self._turnstile.leave(ticket)
 
     # Storage, subscriptions, the end
 
@@ -280,7 +274,7 @@ class Moderator:
 
     async def asnapshot(self) -> ModeratorSnapshot:
         """`snapshot`, waiting its turn without blocking the event loop."""
-        async with self._ainside():
+        async with self._inside():
             return self._snapshot()
 
     def subscribe(self, on_wakeup: Callable[[], None]) -> Subscription:
@@ -329,26 +323,16 @@ class Moderator:
         return attrs.evolve(result, pending=self._session.pending, replayed=replayed)
 
     def _replay(self, given: EventInput, max_events: int) -> Steps[DrainResult]:
+        self._empty_inbox()
         session = self._session
         outcomes: list[Outcome] = []
         suspended_before = session.pending
         while True:
-            queued = session.queued_events
-            stopped = (
-                StopReason.LIMIT
-                if len(outcomes) >= max_events
-                else StopReason.HALTED
-                if session.is_halted
-                else StopReason.SUSPENDED
-                if session.pending is not None
-                else StopReason.EMPTY
-                if not queued
-                else None
-            )
+            stopped = stop_reason(session, len(outcomes), max_events)
+            if stopped is StopReason.SUSPENDED and suspended_before is not None:
+                raise SessionSuspendedError(problems.SUSPENDED, suspended_before)
             if stopped is not None:
-                if stopped is StopReason.SUSPENDED and suspended_before is not None:
-                    raise SessionSuspendedError(problems.SUSPENDED, suspended_before)
-                return DrainResult(tuple(outcomes), stopped, len(queued))
+                return DrainResult(tuple(outcomes), stopped, len(session.queued_events))
             event = InternalEvent(session.take_queued())
             try:
                 outcomes.append((yield from self._run(Delivery(event.phase, event.to_value(), given))))
@@ -357,8 +341,8 @@ class Moderator:
 
     def _run(self, delivery: Delivery, answer: str | None = None) -> Steps[Outcome]:
         """One handler run, from its start or its suspension to its end."""
-        given = delivery.given
-        self._history.see(given.history)
+        self._empty_inbox()
+        self._history.see(delivery.given.history)
         outcome = Outcome()
 
         def prepare(effects: Sequence[Effect]) -> Callable[[], None]:
@@ -425,6 +409,7 @@ class Moderator:
         return install
 
     def _snapshot(self) -> ModeratorSnapshot:
+        self._empty_inbox()
         if self._session.pending is not None:
             raise SnapshotSuspendedError(problems.SNAPSHOT_WHILE_SUSPENDED)
         return take_snapshot(self._artifact, self._session, self._overlay)
@@ -435,42 +420,12 @@ class Moderator:
 
     # Who is inside
 
-    @contextmanager
-    def _inside(self) -> Iterator[None]:
-        """A call of a thread that takes its turn."""
-        self._refuse_from_inside()
-        try:
-            with self._turnstile.hold(), self._visit():
-                yield
-        except WouldDeadlock:
-            raise SessionBusyError(problems.BUSY_LOOP) from None
-
-    @asynccontextmanager
-    async def _ainside(self) -> AsyncIterator[None]:
-        """A call of a coroutine that takes its turn."""
-        self._refuse_from_inside()
-        async with self._turnstile.ahold():
-            with self._visit():
-                yield
-
-    @contextmanager
-    def _visit(self) -> Iterator[None]:
-        """Let the callables of this call find it in their context."""
-        visit = Visit(self)
-        token = VISITS.set((*VISITS.get(), visit))
-        self._empty_inbox()
-        try:
-            yield
-        finally:
-            visit.active = False
-            VISITS.reset(token)
+    def _inside(self) -> Visit:
+        """A call that takes its turn."""
+        return Visit(self._turnstile)
 
     def _is_inside(self) -> bool:
-        return any(visit.moderator is self and visit.active for visit in VISITS.get())
-
-    def _refuse_from_inside(self) -> None:
-        if self._is_inside():
-            raise SessionBusyError(problems.BUSY)
+        return is_inside(self._turnstile)
 
     def _put_aside(self, event: Value) -> None:
         """Keep an event until the run has ended, so that it comes behind the run's own (section 20)."""
@@ -488,6 +443,17 @@ class Moderator:
 
 DEFAULT = Capabilities()
 """The bundle of a host that offers nothing."""
+
+
+def stop_reason(session: Session, done: int, most: int) -> StopReason | None:
+    """Why a replay that has delivered some events goes no further, or None if it does."""
+    if done >= most:
+        return StopReason.LIMIT
+    if session.is_halted:
+        return StopReason.HALTED
+    if session.pending is not None:
+        return StopReason.SUSPENDED
+    return None if session.queued_events else StopReason.EMPTY
 
 
 def nothing() -> None:

@@ -5,10 +5,32 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 
 from chatml_runtime.turnstile import Turnstile, WouldDeadlock
+
+
+@contextmanager
+def holding(turnstile: Turnstile) -> Iterator[None]:
+    """Inside as a thread."""
+    ticket = turnstile.enter()
+    try:
+        yield
+    finally:
+        turnstile.leave(ticket)
+
+
+@asynccontextmanager
+async def aholding(turnstile: Turnstile) -> AsyncIterator[None]:
+    """Inside as a coroutine."""
+    ticket = await turnstile.aenter()
+    try:
+        yield
+    finally:
+        turnstile.leave(ticket)
 
 
 def test_threads_pass_one_at_a_time() -> None:
@@ -17,7 +39,7 @@ def test_threads_pass_one_at_a_time() -> None:
     def visit() -> None:
         nonlocal inside, most
         for _ in range(50):
-            with turnstile.hold():
+            with holding(turnstile):
                 inside += 1
                 most = max(most, inside)
                 time.sleep(0)
@@ -36,7 +58,7 @@ def test_coroutines_pass_in_order_of_arrival() -> None:
         turnstile, order = Turnstile(), list[int]()
 
         async def visit(number: int) -> None:
-            async with turnstile.ahold():
+            async with aholding(turnstile):
                 order.append(number)
                 await asyncio.sleep(0)
 
@@ -50,7 +72,7 @@ def test_a_thread_waits_for_a_coroutine_of_another_thread() -> None:
     turnstile, order, entered = Turnstile(), list[str](), threading.Event()
 
     async def visit() -> None:
-        async with turnstile.ahold():
+        async with aholding(turnstile):
             entered.set()
             await asyncio.sleep(0.05)
             order.append("coroutine")
@@ -58,7 +80,7 @@ def test_a_thread_waits_for_a_coroutine_of_another_thread() -> None:
     loop = threading.Thread(target=lambda: asyncio.run(visit()))
     loop.start()
     assert entered.wait(5)
-    with turnstile.hold():
+    with holding(turnstile):
         order.append("thread")
     loop.join(5)
     assert order == ["coroutine", "thread"]
@@ -69,7 +91,7 @@ def test_a_cancelled_coroutine_gives_its_place_up() -> None:
         turnstile, order = Turnstile(), list[str]()
 
         async def visit(name: str) -> None:
-            async with turnstile.ahold():
+            async with aholding(turnstile):
                 order.append(name)
                 await asyncio.sleep(0.01)
 
@@ -87,10 +109,10 @@ def test_a_coroutine_cancelled_when_its_turn_has_come_lets_the_next_through() ->
         turnstile, order = Turnstile(), list[str]()
 
         async def visit(name: str) -> None:
-            async with turnstile.ahold():
+            async with aholding(turnstile):
                 order.append(name)
 
-        async with turnstile.ahold():
+        async with aholding(turnstile):
             tasks = [asyncio.create_task(visit(name)) for name in "ab"]
             await asyncio.sleep(0)
         tasks[0].cancel()
@@ -103,10 +125,10 @@ def test_a_coroutine_cancelled_when_its_turn_has_come_lets_the_next_through() ->
 def test_a_thread_does_not_wait_for_its_own_event_loop() -> None:
     async def main() -> None:
         turnstile = Turnstile()
-        async with turnstile.ahold():
-            with pytest.raises(WouldDeadlock), turnstile.hold():
+        async with aholding(turnstile):
+            with pytest.raises(WouldDeadlock), holding(turnstile):
                 pass
-        with turnstile.hold():
+        with holding(turnstile):
             pass
 
     asyncio.run(main())
