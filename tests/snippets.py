@@ -34,3 +34,11 @@ def snippets(path: Path) -> Iterator[Snippet]:
         language, *options = match["info"].split() or [""]
         line = document.count("\n", 0, match.start("text")) + 1
         yield Snippet(path, line, language, tuple(options), match["text"])
+
+
+def replace_text(snippet: Snippet, text: str) -> None:
+    """Give a snippet another text in its document."""
+    document = snippet.path.read_text(encoding="utf-8")
+    opening = "```" + " ".join([snippet.language, *snippet.options]) + "\n"
+    assert opening + snippet.text in document, f"{snippet.place} stands otherwise in its document"
+    snippet.path.write_text(document.replace(opening + snippet.text, opening + text, 1), encoding="utf-8")

@@ -18,7 +18,7 @@ import pytest
 
 from tests.chatml.observe import observe
 from tests.house import COMMANDS, DOCUMENTS, ROOT, ModuleFile, environment, modules
-from tests.snippets import Snippet, snippets
+from tests.snippets import Snippet, replace_text, snippets
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 WITH_DOCTESTS = [module for module in modules() if ">>>" in module.path.read_text(encoding="utf-8")]
@@ -70,35 +70,48 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("snippet", CONSOLES, ids=lambda snippet: snippet.place)
-def test_console(snippet: Snippet, shell: dict[str, str]) -> None:
+def test_console(snippet: Snippet, shell: dict[str, str], update: bool) -> None:
     """Each command of a console snippet prints what stands under it."""
     _, *commands = ("\n" + snippet.text).split("\n$ ")
     assert commands, "a console snippet has at least one `$ command`"
-    for command in commands:
-        line, _, expected = command.partition("\n")
-        finished = subprocess.run(
-            ["bash", "-c", line],
-            cwd=ROOT,
-            env=shell,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            encoding="utf-8",
-            timeout=60,
-            check=False,
-        )
-        assert finished.stdout.rstrip("\n") == expected.rstrip("\n"), line
+    lines = [command.partition("\n")[0] for command in commands]
+    told = "".join(f"$ {line}\n{ending(execute(line, shell))}" for line in lines)
+    if update and told != snippet.text:
+        replace_text(snippet, told)
+        return
+    assert told == snippet.text
+
+
+def execute(line: str, shell: dict[str, str]) -> str:
+    """All output of a command."""
+    finished = subprocess.run(
+        ["bash", "-c", line],
+        cwd=ROOT,
+        env=shell,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    return finished.stdout
 
 
 @pytest.mark.parametrize(("snippet", "output"), PROGRAMS, ids=[snippet.place for snippet, _ in PROGRAMS])
-def test_program(snippet: Snippet, output: Snippet | None) -> None:
+def test_program(snippet: Snippet, output: Snippet | None, update: bool) -> None:
     """A ChatML snippet is accepted and prints what stands under it, or fails as it announces."""
     surface = next((option for option in snippet.options if option != "fails"), "core")
     outcome = observe(snippet.text, snippet.path.with_suffix(".chatml").name, surface)
-    if "fails" in snippet.options:
-        assert outcome.error is not None
-        assert output is None or output.text.rstrip("\n") == outcome.report
+    assert (outcome.error is not None) == ("fails" in snippet.options), outcome.report
+    told = ending("\n".join(outcome.printed) if outcome.error is None else outcome.report or "")
+    if update and output is not None and told != output.text:
+        replace_text(output, told)
         return
-    assert outcome.error is None, outcome.report
-    assert output is None or output.text.splitlines() == list(outcome.printed)
+    assert output is None or told == output.text
+
+
+def ending(text: str) -> str:
+    """A text with a line end at its end, unless it is empty."""
+    return text if not text or text.endswith("\n") else f"{text}\n"

@@ -46,11 +46,9 @@ class Words:
     def a(self, type: Type) -> str:
         """The type with its kind or an article.
 
-                >>> from chatml import ast
-        from chatml.source import Span
-        from chatml.types.model import Int
-                >>> Words().a(Int), Words().a(Fun([Int], Int)), Words().a(Array(Int))
-                ('an int', 'a function (int -> int)', 'an int array')
+        >>> from chatml.types.model import Array, Fun, Int
+        >>> Words().a(Int), Words().a(Fun([Int], Int)), Words().a(Array(Int))
+        ('an int', 'a function (int -> int)', 'an int array')
         """
         known = resolved(type)
         if isinstance(known, Scalar):

@@ -78,7 +78,8 @@ def test_files_are_canonical(path: object) -> None:
 
 
 def names(error: Diagnostic, name: str) -> bool:
-    """Whether a message names a fact, as a word of its own."""
+    """Whether what a diagnostic says names a fact, as a word of its own; the lines of the source do not count."""
+    said = [error.message, *(label.text for label in error.labels), *error.notes, error.help or ""]
     before = r"(?<!\w)" if name[:1].isalnum() else ""
     after = r"(?!\w)" if name[-1:].isalnum() else ""
-    return re.search(before + re.escape(name) + after, error.message) is not None
+    return re.search(before + re.escape(name) + after, "\n".join(said)) is not None
