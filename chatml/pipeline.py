@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 
@@ -16,10 +16,9 @@ from chatml.codegen.lower import generate
 from chatml.diagnostics import Diagnostic
 from chatml.engine import Engine
 from chatml.errors import CompileError, SurfaceError
-from chatml.evaluate import Walker
+from chatml.lazy import lazy
 from chatml.limits import Budget, Limits
 from chatml.parse import parse
-from chatml.portable import find_additions
 from chatml.resolve import Names, resolve
 from chatml.source import Source
 from chatml.stack import deep
@@ -29,6 +28,12 @@ from chatml.surfaces.model import Surface
 from chatml.types import Checked, Environment
 from chatml.types import check as check_types
 from chatml.values import BuiltinFunction, ModuleValue, Value
+
+if TYPE_CHECKING:
+    from chatml import evaluate
+    from chatml import portable as portability
+else:
+    evaluate, portability = lazy("chatml.evaluate"), lazy("chatml.portable")
 
 Sink = Callable[[str], object]
 
@@ -66,7 +71,7 @@ def check(
             found = check_types(script, environment(surface)).diagnostics
         except CompileError as error:
             return error.diagnostics
-        return found + (find_additions(script) if portable else ())
+        return found + (portability.find_additions(script) if portable else ())
 
 
 def as_source(source: Source | str, name: str) -> Source:
@@ -170,7 +175,7 @@ def start(
     if engine == "compiled" and not counted:
         bounded = journaled or limits.steps is not None or limits.text is not None
         code = generated(script, surface, bounded)
-    return Walker(script, builtins, sink, limits) if code is None else Compiled(code, builtins, sink, limits)
+    return evaluate.Walker(script, builtins, sink, limits) if code is None else Compiled(code, builtins, sink, limits)
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,8 @@ MODULES = list(modules())
 NAMES = {module.name for module in MODULES}
 
 ROOMS = (
-    ("chatml.source", "chatml.stack", "chatml.suggest", "chatml.explain"),
+    ("chatml.source", "chatml.stack", "chatml.lazy", "chatml.explain"),
+    ("chatml.suggest",),
     ("chatml.surrogates", "chatml.callers"),
     ("chatml.diagnostics",),
     ("chatml.errors",),
@@ -70,7 +71,10 @@ def imports(module: ModuleFile) -> Iterator[tuple[str, ast.stmt, bool]]:
     while waiting:
         node, inside = waiting.pop()
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            waiting += [(child, inside) for child in node.orelse]
             continue
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "lazy":
+            yield ast.literal_eval(node.args[0]), ast.Expr(node), inside
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node, inside

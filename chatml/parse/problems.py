@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
 from chatml.diagnostics import Diagnostic, Label
+from chatml.lazy import lazy
 from chatml.parse.situation import Situation
-from chatml.parse.traps import find_trap
-from chatml.parse.traps.trap import clip
 from chatml.source import Span
+
+if TYPE_CHECKING:
+    from chatml.parse import traps
+else:
+    traps = lazy("chatml.parse.traps")
 
 
 @attrs.frozen
@@ -132,7 +136,7 @@ def word(problem: SyntaxProblem) -> Diagnostic:
         case IntOutOfRange():
             return Diagnostic(
                 "syntax.int_out_of_range",
-                f"the integer {clip(span.text)} is outside the range -4611686018427387904 to 4611686018427387903",
+                f"the integer {traps.clip(span.text)} is outside the range -4611686018427387904 to 4611686018427387903",
                 span,
                 help="a number this large can be a float: write `.0` after it, with the operators of floats",
             )
@@ -151,7 +155,7 @@ def word(problem: SyntaxProblem) -> Diagnostic:
                 help="the host that made this text should decode it as UTF-8",
             )
         case Unexpected(situation=situation):
-            trap = find_trap(situation)
+            trap = traps.find_trap(situation)
             return say_unexpected(situation) if trap is None else trap.say(situation)
 
 
@@ -171,7 +175,7 @@ def say_unexpected(situation: Situation) -> Diagnostic:
     if situation.text:
         return Diagnostic(
             "syntax.unexpected_token",
-            f"`{clip(situation.text)}` cannot stand here: {wanted} can",
+            f"`{traps.clip(situation.text)}` cannot stand here: {wanted} can",
             situation.span,
             labels=labels,
         )

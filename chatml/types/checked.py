@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from chatml import ast
 from chatml.diagnostics import Diagnostic
+from chatml.lazy import lazy
 from chatml.stack import deep
 from chatml.types.environment import Entry, ModuleType, adopt_all
 from chatml.types.faults import Mismatch, Problem, Site
 from chatml.types.freeze import Freezer, mismatch
 from chatml.types.model import Empty, Extend, Record, Scalar, Type, Unknown
-from chatml.types.problems import describe_all
 from chatml.types.scheme import Scheme, instantiate, substitute
 from chatml.types.show import show
 from chatml.types.unify import Failure, Unifier
+
+if TYPE_CHECKING:
+    from chatml.types import problems as wording
+else:
+    wording = lazy("chatml.types.problems")
 
 
 class Checked:
@@ -47,8 +53,10 @@ class Checked:
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The problems in words, in the same order."""
+        if not self.problems:
+            return ()
         with deep():
-            return describe_all(self.problems, self.script, self.types)
+            return wording.describe_all(self.problems, self.script, self.types)
 
     @cached_property
     def bindings(self) -> dict[str, Type]:

@@ -9,7 +9,9 @@ from chatml.parse.traps.habits import HABITS
 from chatml.parse.traps.records import RECORDS
 from chatml.parse.traps.sequences import SEQUENCES
 from chatml.parse.traps.signs import SIGNS
-from chatml.parse.traps.trap import Trap
+from chatml.parse.traps.trap import Trap, clip
+
+__all__ = ["TRAPS", "Trap", "clip", "find_trap"]
 
 TRAPS = HABITS + STATEMENTS + DEFINITIONS + RECORDS + SEQUENCES + SIGNS + BRACKETS
 
