@@ -81,20 +81,25 @@ def _show_array(array: list[Value], todo: Todo) -> None:
 
 
 def _show_record(record: dict[str, Value], todo: Todo) -> None:
+    if not record:
+        todo.append("{  }")
+        return
     todo.append(" }")
-    separator = ""
-    for label in sorted(record, reverse=True):
-        todo += (separator, record[label], f"{label} = ")
-        separator = "; "
-    todo.append("{ ")
+    labels = sorted(record)
+    for label in labels[:0:-1]:
+        todo += (record[label], f"; {label} = ")
+    todo += (record[labels[0]], f"{{ {labels[0]} = ")
 
 
 def _show_variant(variant: tuple[Value, ...], todo: Todo) -> None:
-    if len(variant) > 1:
-        todo.append(")")
-        _push_joined(todo, variant[1:], ", ")
-        todo.append("(")
-    todo += (variant[0], "`")
+    if not variant or type(variant[0]) is not str:
+        raise BuiltinFailure("a tuple without a tag is not a value of the language")
+    if len(variant) == 1:
+        todo.append(f"`{variant[0]}")
+        return
+    todo.append(")")
+    _push_joined(todo, variant[1:], ", ")
+    todo.append(f"`{variant[0]}(")
 
 
 def _show_effect(node: str) -> Callable[[Perform | Spawn, Todo], None]:

@@ -36,7 +36,7 @@ def check_index(index: int, array: list[Value]) -> None:
 
 def is_json(value: Value) -> bool:
     """Whether a value has a tag of the type `json`. What it holds is looked at by those who use it."""
-    return type(value) is tuple and value[0] in TAGS
+    return type(value) is tuple and bool(value) and value[0] in TAGS
 
 
 def entry_key(entry: Value) -> str:

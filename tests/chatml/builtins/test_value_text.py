@@ -153,6 +153,12 @@ def test_shared_long_string_that_would_fill_the_memory() -> None:
         show(["x" * 1_000_000] * 60_000)
 
 
+@pytest.mark.parametrize("value", [(), (1, 2), (("A",),)])
+def test_no_variant(value: Value) -> None:
+    with pytest.raises(BuiltinFailure, match="without a tag"):
+        show([value])
+
+
 def test_no_value() -> None:
     with pytest.raises(BuiltinFailure, match="`bytes` is not a value"):
         show([b"x"])
