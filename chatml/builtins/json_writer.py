@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from json.encoder import encode_basestring
 from math import isfinite
 
+from chatml.boundary import EXPECTED_JSON
 from chatml.builtins.checks import entry_key
 from chatml.text_builder import CHUNK, TextBuilder
 from chatml.values import BuiltinFailure, Value
 
 LONG = 2**12
-EXPECTED = "expected json: `Null, or `Bool, `Number, `String, `Array or `Object with its payload"
 
 
 def write(value: Value, check_size: Callable[[int], None] | None = None, *, pretty: bool = False) -> str:
@@ -75,7 +75,7 @@ def _atom(value: Value) -> str | None:
             return None if content else "[]" if tag == "Array" else "{}"
     elif type(value) is tuple and len(value) == 1 and value[0] == "Null":
         return "null"
-    raise BuiltinFailure(EXPECTED)
+    raise BuiltinFailure(EXPECTED_JSON)
 
 
 def show_number(number: float) -> str:
