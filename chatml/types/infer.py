@@ -412,7 +412,8 @@ class Inference:
         for index, item in enumerate(expr.items):
             type = self.infer(item)
             self.equate(type, element, "element", expr, index)
-        return Array(element, self.prune(element).level)
+        known = self.prune(element)
+        return Array(known if known.level < 0 else element, known.level)
 
     def array_get(self, expr: ast.ArrayGet) -> Type:
         index = self.infer(expr.index)

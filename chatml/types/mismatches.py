@@ -352,7 +352,14 @@ def assignee(node: ast.SetRef, problem: Mismatch, words: Words) -> Told:
 
 def assigned(node: ast.SetRef, problem: Mismatch, words: Words) -> Told:
     label = Label(place_of(node.value), f"this is {words.a(problem.right)}")
-    return Told("the ref holds", "its new content", left=False, labels=(label,), owner="the content of the ref")
+    return Told(
+        "the ref holds",
+        "its new content",
+        left=False,
+        labels=(label,),
+        alone="the new content of the ref",
+        owner="the content of the ref",
+    )
 
 
 def annotated(node: ast.Annot, problem: Mismatch, words: Words) -> Told:
