@@ -17,7 +17,7 @@ from chatmd.nrchat import Json5Error, WriteError, WriteTypeError, parse_json5, s
 from chatmd.nrchat.json5.compare import same_value
 from chatmd.nrchat.json5.identifiers import is_part, is_start
 from chatmd.nrchat.json5.read import MAX_DEPTH
-from tests.nrchat import model
+from tests.nrchat import json5_model as model
 from tests.nrchat.strategies import json5_texts, values
 from tests.nrchat.test_conformance import exact
 

@@ -28,14 +28,14 @@ N = 80_000
 GROWTH = 8  # times the work
 SLACK = 3.5  # noise of the clock; growing with the square would cost GROWTH times as much again
 TRIES = 3
-UNMEASURABLE = 0.05  # seconds
+UNMEASURABLE = 0.3  # seconds of processor time; the square of N takes far longer
 
 
 def seconds(work: Callable[[], object]) -> float:
     gc.collect()
-    start = time.perf_counter()
+    start = time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def is_linear(small: Callable[[], object], large: Callable[[], object]) -> bool:
@@ -145,27 +145,27 @@ LONG = 50_000_000
 )
 def test_one_line_of_fifty_million_characters(before: str, filling: str, after: str) -> None:
     text = before + filling * LONG + after
-    start = time.perf_counter()
+    start = time.process_time()
     if "{" in text and not after:
         refused(lambda: parse(text))
     else:
         spans = [message.span for message in parse(text)]
         assert spans == ([(0, len(text))] if before else [])
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_many_metas_are_read_and_written_in_time() -> None:
     line = "%user Bob {id: 'm0042', ts: '2026-07-15T10:22:45Z', tokens: {in: 38, out: 3}, ok: true}\n"
     text = (line + "The quick brown fox jumps over the lazy dog, again and again.\n" * 10) * 14_000
-    start = time.perf_counter()
+    start = time.process_time()
     found = parse(text)
     assert stringify(found) == text
     assert stringify([message.with_meta(message.meta) for message in found]) == text
-    assert time.perf_counter() - start < 6
+    assert time.process_time() - start < 6
 
 
 def test_other_functions_on_large_texts() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert fence_for("`" * 5_000_000) == "`" * 5_000_001
     assert fence_for("` " * 1_000_000) == "````"
     assert escape_body("%\n" * 500_000) == "\\%\n" * 500_000
@@ -173,4 +173,4 @@ def test_other_functions_on_large_texts() -> None:
     assert parse_json5("0x" + "f" * 1_000_000) == float("inf")
     assert parse_json5("9" * 1_000_000 + "." + "9" * 1_000_000) == float("inf")
     assert check([Message("u", body="\r" * 1_000_000 + "x")]) == []
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10

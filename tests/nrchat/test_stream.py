@@ -193,6 +193,14 @@ def test_what_was_written_before_the_stop_is_read() -> None:
     assert message.body == "x"
 
 
+def test_without_a_wait_of_its_own_it_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Binary files, pipes and text files alike are looked at again after a pause, until told to stop."""
+    monkeypatch.setattr(stream_module, "PAUSE", 0)
+    for file in (io.BytesIO(b"%a\nx"), Pipe(b"%a\nx"), io.StringIO("%a\nx", newline="")):
+        stops = itertools.chain([False, False, False], itertools.repeat(True))
+        assert [m.body for m in follow(file, stop=lambda stops=stops: next(stops))] == ["x"]
+
+
 def test_a_file_that_shrinks_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log.chat"
     path.write_bytes(b"%a\nx\n%b\n")
