@@ -539,7 +539,11 @@ class _Writer:
         return open_ended(f"let {cell} = ref 0 in while !{cell} < {self.pick(('1', '2', '3'))} do {turn} done")
 
     def update(self, wanted: Type, scope: Scope, depth: int) -> Text:
-        """A copy-update that writes some fields, some of them new or of another type before."""
+        """A copy-update that writes some fields.
+
+        A field that the base has already, of another type perhaps, is only given to a base that is written out: what is
+        known of a parameter might be closed before the caller's record is seen.
+        """
         assert isinstance(wanted, Record)
         written = self.some(wanted.fields) or list(wanted.fields)
         if not written:
@@ -547,7 +551,8 @@ class _Writer:
         labels = {label for label, _ in written}
         kept = [field for field in wanted.fields if field[0] not in labels]
         before = [(label, self.type(0)) for label, _ in written if self.flip(2)]
-        base = self.expression(Record(tuple(sorted([*kept, *before]))), scope, depth)
+        make = self.construct if before else self.expression
+        base = make(Record(tuple(sorted([*kept, *before]))), scope, depth)
         fields = "; ".join(f"{label} = {self.expression(part, scope, depth).expr}" for label, part in written)
         return Text(f"{{ {base.atom} with {fields} }}")
 
