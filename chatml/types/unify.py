@@ -254,7 +254,8 @@ class Unifier:
         fields, tail = self.flatten(left_row)
         others, other_tail = self.flatten(right_row)
         if tail.__class__ is Unknown and tail is other_tail and fields.keys() != others.keys():
-            # `{ e with x = v }` meets `e`: they are equal once `e` has an `x`, since of equal labels the leftmost counts.
+            # `{ e with x = v }` meets `e`: they are equal once `e` has an `x`, since of equal labels the leftmost
+            # counts.
             both = fields | others
             lacking = {label: both[label] for label in sorted(fields.keys() ^ others.keys())}
             self.bind(tail, Extend(lacking, Unknown(tail.level)))

@@ -15,6 +15,7 @@ from chatml.ast_text import dump
 from chatml.errors import CompileError
 from chatml.parse import parse
 from chatml.source import Source
+from tests.chatml import core_dump
 from tests.chatml.observe import observe
 
 TOURS = Path(__file__).parent / "tour"
@@ -40,12 +41,12 @@ def remake(path: Path) -> str:
 def views(program: str, name: str) -> list[tuple[str, str, str]]:
     """What each phase makes of a program: title, kind of block, text."""
     made: list[tuple[str, str, str]] = []
-    types: dict[str, str] = {}
     with suppress(CompileError):
         made.append(("TREE", "text", dump(parse(Source(name, program)))))
-        types = chatml.compile(program, name=name).types
+        compiled = chatml.compile(program, name=name)
+        made.append(("TYPES", "text", "\n".join(f"{name} : {shown}" for name, shown in compiled.types.items())))
+        made.append(("CORE", "text", core_dump.dump(compiled.core)))
     outcome = observe(program, name)
-    made.append(("TYPES", "text", "\n".join(f"{binding} : {shown}" for binding, shown in types.items())))
     made.append(("OUTPUT", "text", "\n".join(outcome.printed)))
     made.append(("PROBLEMS", "text", outcome.report or ""))
     return [section for section in made if section[2]]
