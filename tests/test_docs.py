@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,12 @@ from tests.chatml.observe import observe
 from tests.house import COMMANDS, DOCUMENTS, ROOT, ModuleFile, environment, modules
 from tests.snippets import Snippet, replace_text, snippets
 
+PAGES = [
+    page
+    for folder in ("", "docs", "tests", "examples/**", "benchmarks")
+    for page in ROOT.glob(f"{folder}/*.md".lstrip("/"))
+]
+LINK = re.compile(r"\]\((?!\w+:)([^)#\s]*)")
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 WITH_DOCTESTS = [module for module in modules() if ">>>" in module.path.read_text(encoding="utf-8")]
 SNIPPETS = [snippet for path in DOCUMENTS for snippet in snippets(path)]
@@ -56,6 +63,14 @@ def test_python(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         else:
             exec(compile("\n" * (snippet.line - 1) + snippet.text, str(path), "exec"), namespace)
     assert runner.summarize(verbose=False).failed == 0
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links(path: Path) -> None:
+    """What a page links to inside the project exists."""
+    targets = LINK.findall(path.read_text(encoding="utf-8"))
+    missing = [target for target in targets if target and not (path.parent / target).exists()]
+    assert missing == []
 
 
 @pytest.fixture(scope="session")
