@@ -142,12 +142,15 @@ class Reader:
     def string(self) -> str:
         quote = self.take()
         units: list[str] = []
+        half = False  # whether the last unit is a high surrogate that was escaped
         while (c := self.take()) != quote:
             if c in "\n\r":
                 raise ModelError("line end")
             if c != "\\":
                 units.append(c)
+                half = False
                 continue
+            before = len(units)
             c = self.take()
             if c in "bfnrtv":
                 units.append(dict(zip("bfnrtv", "\b\f\n\r\t\v", strict=True))[c])
@@ -157,16 +160,18 @@ class Reader:
                 raise ModelError("digit escape")
             elif c in "xu":
                 unit = self.hex(2 if c == "x" else 4)
-                low = 0xDC00 <= ord(unit) < 0xE000
-                if low and units and len(units[-1]) == 1 and 0xD800 <= ord(units[-1]) < 0xDC00:
+                if half and 0xDC00 <= ord(unit) < 0xE000:
                     pair = (ord(units.pop()) - 0xD800) * 0x400 + ord(unit) - 0xDC00 + 0x10000
                     unit = chr(pair)
                 units.append(unit)
+                half = 0xD800 <= ord(unit) < 0xDC00
+                continue
             elif c == "\r":
                 if self.peek() == "\n":
                     self.take()
             elif c not in "\n\u2028\u2029":
                 units.append(c)
+            half = half and len(units) == before
         return "".join(units)
 
     def digits(self) -> str:

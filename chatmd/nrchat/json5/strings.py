@@ -12,8 +12,8 @@ LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 DIGITS = frozenset("0123456789")
 LINE_ENDS = frozenset("\n\r\u2028\u2029")
 
-SURROGATE = re.compile("[\ud800-\udfff]")
-SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+HIGH_HALF = re.compile(r"\\u[dD][89abAB]")
+LOW_HALF = re.compile(r"\\u[dD][c-fC-F]")
 
 SPECIAL = re.compile("\0(?=([0-9]))|[\0-\x1f'\\\\\u2028\u2029]")
 WRITTEN = {chr(code): f"\\x{code:02x}" for code in range(0x20)}
@@ -32,22 +32,27 @@ def read_string(text: str, start: int) -> tuple[str, int]:
     plain = PLAIN[quote]
     pieces: list[str] = []
     position = start + 1
-    halves = False
+    high = False  # whether the last piece is the first half of a character, from an escape
     while True:
         match = plain.match(text, position)
         assert match is not None
         if match.end() > position:
             pieces.append(match[0])
             position = match.end()
+            high = False
         here = text[position : position + 1]
         if here == quote:
-            string = "".join(pieces)
-            return (SURROGATE_PAIR.sub(_joined, string) if halves else string), position + 1
+            return "".join(pieces), position + 1
         if here != "\\":
             raise _unfinished(text, start, position)
-        piece, position = _read_escape(text, start, position)
-        halves = halves or SURROGATE.match(piece) is not None
-        pieces.append(piece)
+        piece, end = _read_escape(text, start, position)
+        if high and LOW_HALF.match(text, position):
+            pieces[-1] = _joined(pieces[-1] + piece)
+            high = False
+        elif piece:
+            pieces.append(piece)
+            high = HIGH_HALF.match(text, position) is not None
+        position = end
 
 
 def _read_escape(text: str, start: int, at: int) -> tuple[str, int]:
@@ -72,9 +77,9 @@ def _read_escape(text: str, start: int, at: int) -> tuple[str, int]:
     return letter, at + 2
 
 
-def _joined(pair: re.Match[str]) -> str:
+def _joined(halves: str) -> str:
     """The one character that two halves stand for."""
-    return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    return halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 def _unfinished(text: str, start: int, at: int) -> Exception:
