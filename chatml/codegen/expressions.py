@@ -75,7 +75,9 @@ def ring(body: Body, node: core.Expr) -> ast.expr:
     """The value of `+`, `-`, `*` and of the same among its operands, none of them wrapped: one wrap is enough."""
     if not isinstance(node, core.Binary) or node.op not in RING:
         return body.value(node)
+    body.unit.descend()
     left, right = body.in_order((partial(ring, body, node.left), partial(ring, body, node.right)))
+    body.unit.depth -= 1
     return body.at(ast.BinOp(left, OPERATORS[node.op](), right), Spot(Kind.ARITHMETIC, node.span))
 
 

@@ -17,7 +17,7 @@ class Freezer:
 
     def __init__(self) -> None:
         self.variables: dict[Unknown, Unknown] = {}
-        self.copies: dict[int, Type] = {}
+        self.copies: dict[Type, Type] = {}
 
     def freeze(self, type: Type) -> Type:
         """The type as it is known now."""
@@ -27,13 +27,13 @@ class Freezer:
             if type.link is not None:
                 return self.freeze(type.link)
             return self.variables.setdefault(type, Unknown(type.level))
-        if id(type) in self.copies:
-            return self.copies[id(type)]
+        if type in self.copies:
+            return self.copies[type]
         if type.__class__ not in BUILDERS:
             return type
         hole = Unknown(0)
-        self.copies[id(type)] = hole
-        hole.link = self.copies[id(type)] = rebuild(type, self.freeze)
+        self.copies[type] = hole
+        hole.link = self.copies[type] = rebuild(type, self.freeze)
         return hole.link
 
 

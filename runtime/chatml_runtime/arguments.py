@@ -10,7 +10,7 @@ from chatml_runtime import problems
 from chatml_runtime.errors import OperationFailed
 
 
-class Kind(enum.Enum):
+class Kind(enum.StrEnum):
     """What an argument or a result has to be; the name in messages is the value."""
 
     STRING = "string"

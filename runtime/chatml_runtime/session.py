@@ -255,26 +255,24 @@ class Session:
     ) -> RunSteps:
         """What `handle_event` does, for a caller that has `drivers` carry it out as part of something larger."""
         with self._lock:
-            self._after(Action.HANDLE_EVENT)
+            running = self._after(Action.HANDLE_EVENT)
             run = Run(phase_of(context), tag_of(event), Budget(limits), max_spawns)
             machine = self._instance.machine
             interpreter = Interpreter(run, self, self._operations, machine.call)
-            self._move(Action.HANDLE_EVENT)
-            self._interpreter = interpreter
+            self._status, self._interpreter = running, interpreter
         first = partial(interpreter.start, self._handler, [context, self._state, event])
         return (yield from self._advance(interpreter, first, hooks))
 
     def answer_steps(self, response: str, hooks: Hooks) -> RunSteps:
         """What `resume` does, for a caller that has `drivers` carry it out as part of something larger."""
         with self._lock:
-            self._after(Action.RESUME)
+            running = self._after(Action.RESUME)
             interpreter = self._interpreter
             assert interpreter is not None
             run = interpreter.run
             assert run.pending is not None
             answer = run.pending.accept(response)
-            self._move(Action.RESUME)
-            run.pending = None
+            self._status, run.pending = running, None
         return (yield from self._advance(interpreter, partial(interpreter.succeed, answer), hooks))
 
     def _advance(self, interpreter: Interpreter, first: Callable[[], Wish], hooks: Hooks) -> RunSteps:

@@ -11,7 +11,7 @@ import attrs
 from chatml.values import Value
 from chatml_runtime import problems
 from chatml_runtime.arguments import Kind, check_arguments
-from chatml_runtime.effects import LOCAL_EFFECTS, Effect, ToolDecisionEffect, TurnEffect, decode_local_effect
+from chatml_runtime.effects import LOCAL_EFFECTS, ToolDecisionEffect, TurnEffect
 from chatml_runtime.errors import OperationFailed
 from chatml_runtime.operations import (
     OpCallable,
@@ -80,7 +80,8 @@ def with_level(op: str, args: Sequence[Value]) -> Sequence[Value]:
 
 def as_record(op: str, args: Sequence[Value]) -> Sequence[Value]:
     """A handler that takes the decoded effect."""
-    return (decode_local_effect(Effect(op, tuple(args))),)
+    record, _ = LOCAL_EFFECTS[op]
+    return (record(*args),)
 
 
 def non_negative(op: str, args: Sequence[Value]) -> Sequence[Value]:
@@ -108,10 +109,11 @@ class Standard:
         """The operation, carried out by these handlers."""
         installed = None if self.handler is None else getattr(handlers, self.handler)
         handler = self.default if installed is None else installed
+        given = plainly if handler is succeed else self.given
 
         def call(context: OpContext, *args: Value) -> Any:
             check_arguments(self.name, self.args, args)
-            return handler(context, *self.given(self.name, args))
+            return handler(context, *given(self.name, args))
 
         phase_check = allow_all_phases if self.phases is None else require_phases(*self.phases)
         return OpDef(self.name, self.kind, call, phase_check, self.result, self.on_success)

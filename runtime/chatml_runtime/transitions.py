@@ -13,7 +13,7 @@ from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.errors import NotSuspendedError, SessionBusyError, SessionEndedError, SessionSuspendedError
 
 
-class Status(enum.Enum):
+class Status(enum.StrEnum):
     """What a session is doing."""
 
     IDLE = "idle"
@@ -22,7 +22,7 @@ class Status(enum.Enum):
     HALTED = "halted"
 
 
-class Action(enum.Enum):
+class Action(enum.StrEnum):
     """What a host asks of a session, and below, how a handler run goes on."""
 
     HANDLE_EVENT = "handle_event"

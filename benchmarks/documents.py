@@ -1,6 +1,6 @@
 """How fast documents are read, and how much memory that takes.
 
-    python benchmarks/chatmd.py [RUNS]
+    python benchmarks/documents.py [RUNS]
 
 Generates transcripts of 1, 10 and 50 MB (messages, tool calls with JSON in RAW blocks, answers, some unknown markup)
 and prints one table: MB per second of CPU time for `parse_tree`, `load` and `dumps`, and the peak memory per byte of
