@@ -21,6 +21,7 @@ COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "label": "\x1b[34m", 
 BOLD, DIM, RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 TAB_WIDTH = 4
 WIDEST_LINE = 160
+LONGEST_TEXT = 1_200
 
 
 @attrs.frozen
@@ -104,7 +105,7 @@ class _Pen:
             start = diagnostic.span.start
             place = f"{diagnostic.span.source.name}:{start.line}:{start.column + 1}: "
         kind = self.paint(COLOURS[diagnostic.severity], f"{diagnostic.severity}[{diagnostic.code}]")
-        return f"{self.paint(BOLD, place)}{kind}: {self.paint(BOLD, diagnostic.message)}"
+        return f"{self.paint(BOLD, place)}{kind}: {self.paint(BOLD, _shortened(diagnostic.message))}"
 
     def excerpts(self, span: Span, diagnostic: Diagnostic) -> list[str]:
         """The source lines of the span and of the labels, in order of place, each marked."""
@@ -144,18 +145,23 @@ class _Pen:
         drawn = []
         if repeat:
             drawn.append(f"{self.gutter(gutter, start.line)} {_printable(shown)}")
-        marks = self.paint(style, f"{strokes} {text}".rstrip())
+        marks = self.paint(style, f"{strokes} {_shortened(text)}".rstrip())
         drawn.append(f"{self.gutter(gutter)} {' ' * _width(before)}{marks}")
         return drawn
 
     def paragraph(self, title: str, text: str, style: str) -> list[str]:
-        first, *rest = text.split("\n")
+        first, *rest = _shortened(text).split("\n")
         return [f"  {self.paint(style, title + ':')} {first}", *(f"        {line}" for line in rest)]
 
 
 def _first_shown(line: str, column: int) -> int:
     """The first column to show of a line too long to show whole."""
     return 0 if len(line) <= WIDEST_LINE else max(0, min(column - WIDEST_LINE // 2, len(line) - WIDEST_LINE))
+
+
+def _shortened(text: str) -> str:
+    """Text without the middle of what is much too long to read, such as a name of a million letters."""
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT // 2]} … {text[-LONGEST_TEXT // 2 :]}"
 
 
 def _printable(text: str) -> str:

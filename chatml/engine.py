@@ -9,6 +9,18 @@ from typing import Protocol
 from chatml.limits import Budget, Limits
 from chatml.values import Ref, Value
 
+FREE_SIZE = 1_024
+ELEMENTS_PER_STEP = 64
+"""Building something larger than the first costs a step for so many elements: no loop of copies outruns `steps`."""
+
+
+class SinkError(BaseException):
+    """On its way out through the script: the host's sink has raised `error`, which is no failure of the script."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
 
 class Journal(Protocol):
     """Told of every write to an array or a ref before it happens, so that a host can take the write back."""
@@ -38,8 +50,18 @@ class Engine(ABC):
         """The content of a cell."""
 
     @abstractmethod
+    def protect(self, action: Callable[[], Value]) -> Value:
+        """Carry out an action with room for recursion, and turn what fails in the script into `RuntimeFailure`."""
+
     def guard(self, action: Callable[[], Value]) -> Value:
-        """Carry out an action of the host that uses `call`; what fails in the script is raised as `RuntimeFailure`."""
+        """Carry out an action of the host that uses `call`; what fails in the script is raised as `RuntimeFailure`.
+
+        What the host's own sink raises comes out as it is.
+        """
+        try:
+            return self.protect(action)
+        except SinkError as escape:
+            raise escape.error from None
 
     @abstractmethod
     def call(self, function: Value, args: list[Value]) -> Value:
@@ -50,12 +72,18 @@ class Engine(ABC):
         return self.guard(lambda: self.call(function, args))
 
     def print(self, text: str) -> None:
-        self.sink(text)
+        try:
+            self.sink(text)
+        except Exception as error:
+            raise SinkError(error) from None
 
     def touch(self, container: list[Value] | Ref) -> None:
         if self.journal is not None:
             self.journal.record(container)
 
     def check_size(self, size: int) -> None:
-        if size > self.budget.text:
-            raise self.budget.exceeded("text")
+        budget = self.budget
+        if size > budget.text:
+            raise budget.exceeded("text")
+        if size > FREE_SIZE and not budget.charge(size // ELEMENTS_PER_STEP):
+            raise budget.exceeded("steps")

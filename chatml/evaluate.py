@@ -71,7 +71,7 @@ class Walker(Engine):
     def run(self) -> None:
         self.guard(lambda: self.statements(self.script.statements, [None] * self.script.size))
 
-    def guard(self, action: Callable[[], Value]) -> Value:
+    def protect(self, action: Callable[[], Value]) -> Value:
         try:
             with deep(self.budget.depth * FRAMES_PER_CALL + FRAMES_TO_SPARE):
                 return action()

@@ -50,6 +50,12 @@ class Budget:
         self.depth: int = DEFAULT_DEPTH if limits.depth is None else limits.depth
         self.text: int = LARGEST if limits.text is None else min(limits.text, LARGEST)
 
+    def charge(self, steps: int) -> bool:
+        """Use up several steps at once; whether there were as many left."""
+        if self.limits.steps is None:
+            return True
+        return next(itertools.islice(self.steps, steps - 1, steps), None) is not None
+
     def exceeded(self, name: str, span: Span | None = None) -> RuntimeFailure:
         """The failure of a run that went beyond the limit of that name."""
         bound = getattr(self.limits, name)

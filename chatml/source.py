@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -55,6 +56,28 @@ class Source:
 
     def __repr__(self) -> str:
         return f"Source({self.name!r}, {len(self.text)} characters)"
+
+
+class EmbeddedSource(Source):
+    """A text that stands inside another: its places are shown as places of the outer one.
+
+    `offset_of` leads from an offset of this text to the offset of the same character in the outer one.
+
+    >>> page = Source("page.md", "one\\n<two>")
+    >>> EmbeddedSource(page, "two", lambda offset: offset + 5).span(0, 3)
+    Span(page.md:2:1-2:4)
+    """
+
+    def __init__(self, outer: Source, text: str, offset_of: Callable[[int], int]) -> None:
+        super().__init__(outer.name, text)
+        self.outer = outer
+        self.offset_of = offset_of
+
+    def position(self, offset: int) -> Position:
+        return self.outer.position(self.offset_of(offset))
+
+    def line(self, number: int) -> str:
+        return self.outer.line(number)
 
 
 class Span:

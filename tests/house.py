@@ -19,7 +19,7 @@ PACKAGES = {
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 COMMANDS = {
     "chatml": "from chatml.cli import main; raise SystemExit(main())",
-    "chatmd": "from chatml.cli.chatmd import main; raise SystemExit(main())",
+    "chatmd": "from chatml.cli.documents import main; raise SystemExit(main())",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from chatml.cli.console import add_surface, choose_surface, encode_all, print_json, read_source, report
+from chatml.cli.console import add_surface, choose_surface, count, encode_all, print_json, read_source, report
 from chatml.diagnostics import Diagnostic
 from chatml.errors import CompileError
 from chatml.pipeline import check
@@ -37,7 +37,3 @@ def check_file(path: str, surface: str | None, portable: bool) -> tuple[Diagnost
     except CompileError as error:
         return error.diagnostics
     return check(source, surface=choose_surface(surface, source), portable=portable)
-
-
-def count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"

@@ -7,7 +7,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from pathlib import PurePath
 from typing import Any, TextIO
 
 from chatml.decode import decode
@@ -19,6 +21,9 @@ from chatml.surfaces.moderator import MODERATOR
 from chatml.surfaces.ui import UI_MODERATOR
 
 SURFACES = {"core": CORE, "moderator": MODERATOR, "ui": UI_MODERATOR}
+
+DOCUMENTS = (".md", ".chatmd")
+"""The names of prompt documents end so."""
 
 DEFINES_HANDLER = re.compile(r"^\s*let\s+(rec\s+)?on_event\b", re.MULTILINE)
 
@@ -44,7 +49,13 @@ def choose_surface(name: str | None, source: Source) -> Surface:
 
 
 def read_source(path: str) -> Source:
-    """The script in a file, or on standard input for `-`. Raises `CompileError` for text that is not UTF-8."""
+    """The script in a file, on standard input for `-`, or the moderator of a prompt document.
+
+    Raises `CompileError` for text that is not UTF-8, and for a document that does not load.
+    """
+    if PurePath(path).suffix in DOCUMENTS:
+        read_moderator: Callable[[str], Source] = import_module("chatml.cli.documents.reading").read_moderator
+        return read_moderator(path)
     return decode("<stdin>", read_bytes(path)) if path == "-" else decode(path, read_bytes(path))
 
 
@@ -89,3 +100,12 @@ def wants_colour(stream: TextIO) -> bool:
 def encode_all(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
     """Diagnostics as plain data."""
     return [encode(diagnostic) for diagnostic in diagnostics]
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> count(2, "file")
+    '2 files'
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"

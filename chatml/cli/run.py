@@ -17,7 +17,7 @@ from chatml.pipeline import compile
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("script", metavar="SCRIPT", help="a script; - is standard input")
+    parser.add_argument("script", metavar="SCRIPT", help="a script or a prompt document; - is standard input")
     parser.add_argument("--events", metavar="FILE", help="compile a moderator, and feed it the scenario in a file or -")
     parser.add_argument("--json", action="store_true", help="with --events: print a JSON object per delivered event")
     add_surface(parser)

@@ -10,7 +10,7 @@ from chatml.pipeline import compile
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a script; - is standard input")
+    parser.add_argument("file", metavar="FILE", help="a script or a prompt document; - is standard input")
     parser.add_argument("--json", action="store_true", help="print one JSON object from names to types")
     add_surface(parser)
 

@@ -49,7 +49,7 @@ class Compiled(Engine):
     def read(self, cell: int) -> Value:
         return self.namespace[cell_name(cell)]
 
-    def guard(self, action: Callable[[], Value]) -> Value:
+    def protect(self, action: Callable[[], Value]) -> Value:
         try:
             if not self.code.recursive:
                 return action()

@@ -113,10 +113,7 @@ def division(body: Body, node: core.Binary, left: ast.expr, right: ast.expr) -> 
 def concat(body: Body, node: core.Concat) -> ast.expr:
     left, right = body.operands((node.left, node.right))
     spot = Spot(Kind.CONCAT, node.span)
-    joined = body.at(ast.BinOp(left, ast.Add(), right), spot)
-    if not body.unit.bounded:
-        return joined
-    result = keep(body.unit.fresh(), joined)
+    result = keep(body.unit.fresh(), body.at(ast.BinOp(left, ast.Add(), right), spot))
     fits = compare(body.at(call("len", result), spot), ast.LtE(), name("X"))
     return ast.IfExp(fits, name(result.target.id), body.at(call("too_long"), spot))
 

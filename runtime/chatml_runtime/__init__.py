@@ -13,6 +13,7 @@ The exceptions are drawn as a tree in `chatml_runtime.errors`.
 from chatml_runtime.approvals import AskChoice, AskText
 from chatml_runtime.capabilities import Capabilities, ModelError, ModelOk, ModelRecipe, ModelRefused, ToolError, ToolOk
 from chatml_runtime.changes import OverlayChange, Subscription
+from chatml_runtime.documents import export_overlay, moderator_script, overlay_entries
 from chatml_runtime.effects import (
     Approve,
     Effect,
@@ -50,7 +51,6 @@ from chatml_runtime.errors import (
     UnknownTargetError,
     UnserializableValueError,
 )
-from chatml_runtime.exports import export_overlay, overlay_entries
 from chatml_runtime.identities import EntryId, EntryIdAllocator, HistoryEntry, IdentityError, validate_history
 from chatml_runtime.items import Item
 from chatml_runtime.moderator import MODERATOR_LIMITS, Moderator
@@ -202,6 +202,7 @@ __all__ = [
     "compile_script",
     "decode_local_effect",
     "export_overlay",
+    "moderator_script",
     "output_item",
     "overlay_entries",
     "require_phases",

@@ -38,7 +38,7 @@ class PuppetEngine(Engine):
     def read(self, cell: int) -> Value:
         raise KeyError(cell)
 
-    def guard(self, action: Callable[[], Value]) -> Value:
+    def protect(self, action: Callable[[], Value]) -> Value:
         return action()
 
     def call(self, function: Value, args: list[Value]) -> Value:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from chatmd import load
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.approvals import AskText
+from chatml_runtime.documents import export_overlay, overlay_entries
 from chatml_runtime.errors import (
     SessionEndedError,
     SnapshotFormatError,
@@ -20,7 +21,6 @@ from chatml_runtime.errors import (
     SnapshotSuspendedError,
     UnserializableValueError,
 )
-from chatml_runtime.exports import export_overlay, overlay_entries
 from chatml_runtime.identities import EntryId, EntryIdAllocator
 from chatml_runtime.snapshots import ModeratorSnapshot
 from tests.runtime.conversations import H2, Conversation, artifact

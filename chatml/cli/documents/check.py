@@ -1,0 +1,45 @@
+"""Report every error and warning of some documents: of the text itself, of what it imports, and of its moderator."""
+
+from __future__ import annotations
+
+import argparse
+
+import chatmd
+from chatmd.problems import ChatmdError
+from chatml.cli.console import count, encode_all, print_json, report
+from chatml.cli.documents.reading import load_document
+from chatml.diagnostics import Diagnostic
+from chatml.errors import CompileError
+from chatml.surfaces.ui import UI_MODERATOR
+from chatml_runtime.documents import moderator_script
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a document")
+    parser.add_argument("--json", action="store_true", help="print the findings as one JSON document")
+
+
+def execute(args: argparse.Namespace) -> int:
+    found = [diagnostic for path in args.files for diagnostic in check_file(path)]
+    errors = sum(diagnostic.severity == "error" for diagnostic in found)
+    warnings = len(found) - errors
+    if args.json:
+        print_json({"diagnostics": encode_all(found), "errors": errors, "warnings": warnings})
+    else:
+        report(found)
+        print(f"{count(len(args.files), 'file')} checked: {count(errors, 'error')}, {count(warnings, 'warning')}")
+    return 1 if errors else 0
+
+
+def check_file(path: str) -> tuple[Diagnostic, ...]:
+    """The findings about a document and the script that moderates it."""
+    try:
+        document = load_document(path)
+    except ChatmdError as error:
+        return error.diagnostics
+    findings = (*document.warnings, *chatmd.check_tools(document))
+    try:
+        script = moderator_script(document, surface=UI_MODERATOR)
+    except CompileError as error:
+        return (*findings, *error.diagnostics)
+    return findings if script is None else (*findings, *script.compiled.warnings)
