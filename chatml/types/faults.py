@@ -159,7 +159,7 @@ class Mismatch:
 
     `left` and `right` are the whole types, `part` and `other` those inside that clash, reached by `path` (outermost
     step first). `kind` says how they clash: `differ`, `arity`, `payload`, `absent_field_left` (the left one lacks the
-    `labels`) and likewise, `endless`. The two spans say what determined the parts.
+    `labels`) and likewise, `endless`, `endless_row`. The two spans say what determined the parts.
     """
 
     span: Span

@@ -132,6 +132,15 @@ MOST_LABELS = 12
 
 def endless(problem: Mismatch, told: Told, words: Words) -> Diagnostic:
     """A type that would have to contain itself."""
+    if problem.kind == "endless_row":
+        return Diagnostic(
+            "type.recursive",
+            "these are two updates of one record, and each has a field that the other lacks",
+            problem.span,
+            labels=told.labels,
+            notes=(f"the fields are {', '.join([f'`{label}`' for label in problem.labels])}",),
+            help="set the same fields in both",
+        )
     return Diagnostic(
         "type.recursive",
         "this would need a type that contains itself directly",

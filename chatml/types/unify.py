@@ -254,12 +254,7 @@ class Unifier:
         fields, tail = self.flatten(left_row)
         others, other_tail = self.flatten(right_row)
         if tail.__class__ is Unknown and tail is other_tail and fields.keys() != others.keys():
-            # `{ e with x = v }` meets `e`: they are equal once `e` has an `x`, since of equal labels the leftmost
-            # counts.
-            both = fields | others
-            lacking = {label: both[label] for label in sorted(fields.keys() ^ others.keys())}
-            self.bind(tail, Extend(lacking, Unknown(tail.level)))
-            self.unify_rows(kind, left, right, left_row, right_row)
+            self.unify_with_own_rest(kind, left, right, tail, fields, others)
             return
         if left_row.__class__ is Unknown:
             self.bind(left_row, right_row)
@@ -285,6 +280,33 @@ class Unifier:
             self.unify_rows(kind, left, right, tail, Extend(missing, other_tail))
         else:
             self.unify_rows(kind, left, right, tail, other_tail)
+
+    def unify_with_own_rest(
+        self,
+        kind: str,
+        left: Type,
+        right: Type,
+        rest: Unknown,
+        fields: dict[str, Type],
+        others: dict[str, Type],
+    ) -> None:
+        """`{ e with x = v }` meets `e`: they are equal once `e` has an `x`, for of equal labels the leftmost counts.
+
+        Two rows that share their rest and each have labels of their own do not meet.
+        """
+        more, missing = fields.keys() - others.keys(), others.keys() - fields.keys()
+        for label in sorted(fields.keys() & others.keys()):
+            self.at((kind, label), fields[label], others[label])
+        if more and missing:
+            raise Failure("endless_row", left, right, sorted(more | missing))
+        wider = fields if more else others
+        self.unify_rows(
+            kind,
+            left,
+            right,
+            rest,
+            Extend({label: wider[label] for label in sorted(more | missing)}, Unknown(rest.level)),
+        )
 
     def flatten(self, row: Row) -> tuple[dict[str, Type], Row]:
         """A row as one map from labels to types, and what ends it: `Empty` or a free variable."""
