@@ -176,7 +176,7 @@ REJECTED = {
         let u = note({ a = 1; b = 2 })
         let v = note({ a = 1; c = 3 })
         """,
-        "type.missing_field",
+        "type.extra_field",
     ),
     "3.8 arrays do not join": ("let xs = if true then [{ a = 1 }] else [{ a = 1; b = 2 }]", "type.extra_field"),
     "3.9 a group is monomorphic inside": ('let rec f x = x and g y = f(1) + string_length(f("s"))', "type.mismatch"),
