@@ -326,7 +326,7 @@ def test_a_failing_replayed_event_stops_the_drain_until_the_next_success() -> No
         '| `Bad -> let* () = Log.warn("trying") in Task.fail("no") '
         '| `Good -> Task.pure(2) | `Also_bad -> Task.fail("x")'
     )
-    records = events(script, tick("`Go"), tick("`Also_bad"), tick("`Other"))
+    records = events(script, tick("`Go"), "{advance_ms: 5}", tick("`Also_bad"), tick("`Other"))
     assert [(record["event"], record["status"], record["queue"]) for record in records] == [
         ("`Go", "committed", ["`Bad", "`Good"]),
         ("`Bad", "failed", ["`Good"]),

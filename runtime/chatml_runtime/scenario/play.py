@@ -105,8 +105,11 @@ class Stage:
 
     def advance(self, ms: int) -> None:
         self.replaying = True
+        arrived = self.host.advance(ms)
+        if not arrived:
+            return  # what a failed replay has left waits for the next event
         try:
-            for event in self.host.advance(ms):
+            for event in arrived:
                 self.moderator.enqueue(event)
             self.moderator.replay(self.given(), max_events=DRAIN_LIMIT)
         except (SessionEndedError, SessionSuspendedError, ReplayError):
