@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from chatml.errors import ChatmlError
+from chatml.surrogates import surrogate_problem
 from chatml.values import INT_MAX
 
 Json: TypeAlias = Any
@@ -94,6 +95,9 @@ class EntryIdAllocator:
     def __init__(self, namespace: str, next_sequence: int = 0) -> None:
         if not namespace:
             raise IdentityError("the namespace of entry identities is empty; use the id of the session")
+        problem = surrogate_problem(namespace)
+        if problem is not None:
+            raise IdentityError(f"the namespace of entry identities cannot be written: {problem}")
         if next_sequence < 0:
             raise IdentityError(f"the next number of the namespace {_quoted(namespace)} is negative")
         self.namespace = namespace

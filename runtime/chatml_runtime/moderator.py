@@ -362,10 +362,11 @@ class Moderator:
         try:
             result = yield from steps
         except SessionError:
-            raise
-        except ChatmlError as error:
+            raise  # refused: whatever was suspended still is
+        except BaseException as error:
             self._suspended = None
-            self._observe(RunRecord(delivery.phase, delivery.event, None, error=error))
+            if isinstance(error, ChatmlError):
+                self._observe(RunRecord(delivery.phase, delivery.event, None, error=error))
             raise
         finally:
             self._empty_inbox()

@@ -94,7 +94,9 @@ def test_an_allocator_hands_each_identity_out_once() -> None:
     assert ids.next_sequence == 2400
 
 
-@pytest.mark.parametrize(("namespace", "start", "fact"), [("", 0, "empty"), ("s", -1, "negative")])
+@pytest.mark.parametrize(
+    ("namespace", "start", "fact"), [("", 0, "empty"), ("s", -1, "negative"), ("\ud800", 0, "surrogate")]
+)
 def test_an_allocator_needs_a_namespace_and_a_start(namespace: str, start: int, fact: str) -> None:
     with pytest.raises(IdentityError, match=fact):
         EntryIdAllocator(namespace, start)
