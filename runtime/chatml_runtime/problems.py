@@ -25,7 +25,7 @@ def wrong_argument_count(op: str, expected: int, got: int) -> str:
 
 
 def wrong_argument(op: str, position: int, kind: str) -> str:
-    return f"{op}: argument {position} must be a {kind}; expected {kind} argument"
+    return f"{op}: expected {kind} argument in position {position}"
 
 
 def negative_delay(op: str, delay: int) -> str:
@@ -123,11 +123,6 @@ def no_choices(op: str) -> str:
 
 
 # -- instantiation (section 3.2)
-
-
-def surface_mismatch(part: str, missing: Sequence[str], extra: Sequence[str]) -> str:
-    parts = [f"{what}: {listed(names)}" for what, names in (("missing", missing), ("not known then", extra)) if names]
-    return f"The {part} of this surface do not match those that the script was compiled with ({'; '.join(parts)})"
 
 
 def missing_binding(role: str, name: str) -> str:

@@ -11,12 +11,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 
 from chatml.errors import RuntimeFailure
 from chatml.limits import Budget, Limits
+from chatml.pipeline import Instance
 from chatml.values import Value
 from chatml_runtime import problems
 from chatml_runtime.approvals import PendingRequest
@@ -29,9 +30,6 @@ from chatml_runtime.runs import Run
 from chatml_runtime.standard import LOGGER
 from chatml_runtime.tasks import Call, Finished, Interpreter, Wish, failure_text
 from chatml_runtime.transitions import TRANSITIONS, Action, Refusal, Status
-
-if TYPE_CHECKING:
-    from chatml.pipeline import Instance
 
 
 class RunStatus(enum.Enum):
@@ -319,12 +317,12 @@ class Session:
     def _commit(self, run: Run, state: Value, end_reason: str | None, install: Callable[[], None]) -> RunResult:
         run.leave(self._instance.machine)
         effects = tuple(run.effects)
-        with self._lock:
-            self._state = state
-            self._committed += effects
-            self._queue.extend(run.emitted)
-            self._end_reason = end_reason
         try:
+            with self._lock:
+                self._state = state
+                self._committed += effects
+                self._queue.extend(run.emitted)
+                self._end_reason = end_reason
             install()
         finally:
             with self._lock:
@@ -357,7 +355,7 @@ def phase_of(context: Value) -> str:
 
 def tag_of(event: Value) -> str:
     """What an event is called in reports: the tag of a variant."""
-    return f"`{event[0]}" if isinstance(event, tuple) else "a value"
+    return f"`{event[0]}" if isinstance(event, tuple) and event else "a value"
 
 
 def prepared(run: Run, state: Value, hooks: Hooks) -> Callable[[], None]:

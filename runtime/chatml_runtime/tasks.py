@@ -19,11 +19,7 @@ from chatml_runtime import problems
 from chatml_runtime.approvals import REQUESTS, PendingRequest, decode_request
 from chatml_runtime.arguments import FITS, Kind
 from chatml_runtime.effects import Effect
-from chatml_runtime.errors import (
-    HandlerContractError,
-    OperationFailed,
-    TaskFailedError,
-)
+from chatml_runtime.errors import HandlerContractError, OperationFailed, TaskFailedError
 from chatml_runtime.operations import OpContext, OpDef, OpKind
 from chatml_runtime.runs import Run
 

@@ -73,3 +73,14 @@ def test_every_failure_is_a_failure(failure: str) -> None:
     """Each end that the scripts above have does fail."""
     with pytest.raises(HandlerError):
         Subject(body([(["counter := 1"], "effect")], failure)).deliver()
+
+
+def test_reading_costs_the_journal_nothing() -> None:
+    """What a run only reads, however much, is not in its journal; of what it writes only the written container is."""
+    ask = 'let* answer = Approval.ask_text("go on?") in Task.pure(st)'
+    reading = Subject(f"let seen = observe(st) in {ask}")
+    reading.deliver()
+    assert reading.session.written == ()
+    writing = Subject(f"grid[1][0] <- 5; grid[1][1] <- 6; {ask}")
+    writing.deliver()
+    assert writing.session.written == ([3, 4],)
