@@ -55,7 +55,7 @@ def test_everything_that_a_scenario_can_say() -> None:
         """
         {
           session: { id: 'Ünï', meta: { a: [1] }, now_ms: 17,
-                     tools: [{ name: 't', description: 'd', input_schema: {} }, { name: 'bare' }],
+                     tools: [{ name: 't', description: 'd', input_schema: {} }, { name: 'bare', description: null }],
                      history: [{ type: 'message', role: 'user', content: 'Hello' }] },
           host: { tools: { t: { ok: { text: 'hi' } }, u: [{ error: 'x' }, { fail: 'y' }] },
                   models: { r: { refused: 'no' } }, processes: { git: { ok: 'out' } } },

@@ -82,7 +82,7 @@ def read_tool(node: Node) -> ToolDesc:
     fields = node.known("name", "description", "input_schema", required=["name"])
     return ToolDesc(
         fields["name"].text(),
-        fields["description"].text() if "description" in fields else "",
+        "" if node.data.get("description") is None else fields["description"].text(),
         fields["input_schema"].json() if "input_schema" in fields else None,
     )
 
