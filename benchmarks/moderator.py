@@ -17,11 +17,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
+sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import chatml_runtime as runtime  # noqa: E402 (the checkout is put on the path first)
+import chatml_runtime as runtime
 
+ROOT = Path(__file__).parents[1]
 ALLOW_LIST = (ROOT / "examples" / "policies" / "allow_list.chatml").read_text(encoding="utf-8")
 LOOKING = """
 let initial_state = 0

@@ -20,7 +20,7 @@ from chatml_runtime.drivers import discard
 from chatml_runtime.errors import OperationFailed
 from chatml_runtime.identities import Json
 from chatml_runtime.items import json_argument
-from chatml_runtime.operations import OpContext
+from chatml_runtime.operations import OpCallable, OpContext
 from chatml_runtime.registry import OpRegistry
 from chatml_runtime.standard import Handlers
 
@@ -98,37 +98,22 @@ class Capabilities:
     def to_handlers(self) -> Handlers:
         """The handlers of the standard operations that these capabilities carry out."""
         return Handlers(
-            log=self._log,
-            ui_notify=None if self.ui_notify is None else self._ui_notify,
-            tool_call=None if self.tool_call is None else self._tool_call,
-            tool_spawn=None if self.tool_spawn is None else self._tool_spawn,
-            model_call=self._model_call,
-            model_spawn=self._model_spawn,
-            process_run=None if self.process_run is None else self._process_run,
-            schedule_after_ms=None if self.schedule_after_ms is None else self._schedule_after_ms,
-            schedule_cancel=None if self.schedule_cancel is None else self._schedule_cancel,
+            log=drop if self.log is None else plainly(self.log),
+            ui_notify=plainly(self.ui_notify),
+            tool_call=with_json(self.tool_call, TOOL_ANSWERS),
+            tool_spawn=with_json(self.tool_spawn),
+            model_call=self._call_model,
+            model_spawn=self._spawn_model,
+            process_run=plainly(self.process_run),
+            schedule_after_ms=plainly(self.schedule_after_ms),
+            schedule_cancel=plainly(self.schedule_cancel),
         )
 
-    def _log(self, context: OpContext, level: str, message: str) -> Any:
-        return None if self.log is None else self.log(level, message)
-
-    def _ui_notify(self, context: OpContext, message: str) -> Any:
-        assert self.ui_notify is not None
-        return self.ui_notify(message)
-
-    def _tool_call(self, context: OpContext, name: str, args: Value) -> Any:
-        assert self.tool_call is not None
-        return answered(context.op, self.tool_call(name, json_argument(context.op, args)), TOOL_ANSWERS)
-
-    def _tool_spawn(self, context: OpContext, name: str, args: Value) -> Any:
-        assert self.tool_spawn is not None
-        return self.tool_spawn(name, json_argument(context.op, args))
-
-    def _model_call(self, context: OpContext, name: str, payload: Value) -> Any:
+    def _call_model(self, context: OpContext, name: str, payload: Value) -> Any:
         recipe = self._recipe(context.op, name)
         return answered(context.op, recipe.call(json_argument(context.op, payload)), MODEL_ANSWERS)
 
-    def _model_spawn(self, context: OpContext, name: str, payload: Value) -> Any:
+    def _spawn_model(self, context: OpContext, name: str, payload: Value) -> Any:
         recipe = self._recipe(context.op, name)
         if recipe.spawn is None:
             raise OperationFailed(f'{context.op} is not configured for the model recipe "{name}"')
@@ -143,17 +128,32 @@ class Capabilities:
             )
         return recipe
 
-    def _process_run(self, context: OpContext, command: str, args: Value) -> Any:
-        assert self.process_run is not None
-        return self.process_run(command, tuple(args))
 
-    def _schedule_after_ms(self, context: OpContext, delay: int, event: Value) -> Any:
-        assert self.schedule_after_ms is not None
-        return self.schedule_after_ms(delay, event)
+def drop(context: OpContext, *args: Value) -> None:
+    """What becomes of log lines that nobody takes."""
 
-    def _schedule_cancel(self, context: OpContext, timer_id: str) -> Any:
-        assert self.schedule_cancel is not None
-        return self.schedule_cancel(timer_id)
+
+def plainly(capability: Callable[..., Any] | None) -> OpCallable | None:
+    """The handler that hands a capability the operation's own arguments; arrays are copied."""
+    if capability is None:
+        return None
+
+    def call(context: OpContext, *args: Value) -> Any:
+        return capability(*[arg.copy() if type(arg) is list else arg for arg in args])
+
+    return call
+
+
+def with_json(capability: Callable[..., Any] | None, answers: Mapping[type, str] | None = None) -> OpCallable | None:
+    """The handler that hands a capability a name and plain data, and takes one of these records as its answer."""
+    if capability is None:
+        return None
+
+    def call(context: OpContext, name: str, args: Value) -> Any:
+        answer = capability(name, json_argument(context.op, args))
+        return answer if answers is None else answered(context.op, answer, answers)
+
+    return call
 
 
 TOOL_ANSWERS: Mapping[type, str] = {ToolOk: "Ok", ToolError: "Error"}

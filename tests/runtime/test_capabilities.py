@@ -203,7 +203,7 @@ def test_the_other_capabilities_get_plain_arguments() -> None:
     )
     talk.tick()
     assert talk.state == ["output", "timer-1", "tool-job-1", "model-job-1"]
-    assert asked == [("git", ("status", "-s")), (5, ("T", 1)), "timer-1", ("t", True)]
+    assert asked == [("git", ["status", "-s"]), (5, ("T", 1)), "timer-1", ("t", True)]
 
 
 def test_a_bundle_shared_by_sessions_has_one_registry() -> None:
