@@ -18,6 +18,8 @@ from chatmd.problems import ChatmdError, Diagnostic
 from chatmd.read_file import ReadFileTool, open_read_file
 from chatmd.refine import Refiner
 from chatmd.resources import Context
+from chatmd.shell.resolve import resolve_runtimes, shell_tools
+from chatmd.shell.runtime import Runtime
 from chatmd.sources import LoadLimits
 from chatmd.tools import check_tools, declared_tools
 from chatmd.transcript import AssistantStream, TraceWriter, set_pending_user_text
@@ -45,6 +47,7 @@ __all__ = [
     "ReadFileTool",
     "Refiner",
     "Replaced",
+    "Runtime",
     "Session",
     "TraceWriter",
     "capture_artifact",
@@ -62,7 +65,9 @@ __all__ = [
     "materialise_history",
     "open_read_file",
     "parse_tree",
+    "resolve_runtimes",
     "set_pending_user_text",
+    "shell_tools",
     "show",
     "to_input_items",
 ]

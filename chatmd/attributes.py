@@ -8,7 +8,7 @@ lenient element takes `value`, `last` and `present` and ignores what it does not
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import attrs
 
@@ -150,6 +150,15 @@ def place_of(element: Element, name: str) -> Span:
     return element.span
 
 
+def name_of(element: Element, name: str) -> Span:
+    """The place of the name of the last attribute of that name, which is there."""
+    return next(
+        place.name
+        for (found, _), place in zip(reversed(element.attrs), reversed(places(element)), strict=True)
+        if found == name
+    )
+
+
 def strict(
     element: Element,
     allowed: Collection[str],
@@ -203,15 +212,21 @@ def strict(
                 attribute=name,
             )
         found[name] = written
-    for name in required:
-        if not found.get(name):
-            span = place_of(element, name)
-            raise fault(
-                "shell.missing_attribute",
-                span,
-                path=(*path, name),
-                source=source,
-                tag=element.tag,
-                attribute=name,
-            )
+    require(element, found, required, path, source)
     return found
+
+
+def require(
+    element: Element,
+    given: Mapping[str, str],
+    names: Collection[str],
+    path: tuple[str, ...],
+    source: SourceRecord | None = None,
+    *,
+    code: str = "shell.missing_attribute",
+) -> None:
+    """Raise `ChatmdError` with `code` for the first of some attributes that is absent or empty."""
+    for name in names:
+        if not given.get(name):
+            span = place_of(element, name)
+            raise fault(code, span, path=(*path, name), source=source, tag=element.tag, attribute=name)

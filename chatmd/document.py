@@ -15,11 +15,13 @@ from chatmd.elements.tool import AgentTool, Builtin, Command, McpTool
 from chatmd.elements.trace import ToolCall, ToolResponse
 from chatmd.problems import Diagnostic
 from chatmd.provenance import SourceRecord
-from chatmd.tree import Element
+from chatmd.shell.access import ModeratorRuntime, ShellAccess
+from chatmd.shell.tool import ShellTool
 
-ToolDecl = Builtin | ReadFile | Command | AgentTool | McpTool
-TopLevel = Message | ToolCall | ToolResponse | Reasoning | Config | ToolDecl | ModeratorScript | ShellScript | Element
-"""Everything that a document is made of. Shell declarations stay elements of the tree."""
+ToolDecl = Builtin | ReadFile | Command | AgentTool | McpTool | ShellTool
+Runtime = ShellAccess | ModeratorRuntime
+TopLevel = Message | ToolCall | ToolResponse | Reasoning | Config | ToolDecl | ModeratorScript | ShellScript | Runtime
+"""Everything that a document is made of."""
 
 T = TypeVar("T")
 
@@ -54,6 +56,16 @@ class Document:
     def moderator(self) -> ModeratorScript | None:
         """The script that moderates the conversation, if there is one."""
         return next((element for element in self.elements if isinstance(element, ModeratorScript)), None)
+
+    @property
+    def shell_runtimes(self) -> tuple[ShellAccess, ...]:
+        """The declared shell runtimes, in order."""
+        return tuple(element for element in self.elements if isinstance(element, ShellAccess))
+
+    @property
+    def moderator_runtime(self) -> ModeratorRuntime | None:
+        """The shell runtime of the moderator's processes: the last one declared, if any (section 9.5)."""
+        return next((one for one in reversed(self.elements) if isinstance(one, ModeratorRuntime)), None)
 
     @property
     def tools(self) -> tuple[ToolDecl, ...]:

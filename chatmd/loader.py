@@ -22,6 +22,8 @@ from chatmd.parse import parse_tree
 from chatmd.problems import ChatmdError, Diagnostic, problem
 from chatmd.provenance import SourceRecord
 from chatmd.refine import Refine, is_enabled
+from chatmd.shell.read import read_moderator_runtime, read_shell_access
+from chatmd.shell.read_tool import read_shell_tool
 from chatmd.sources import LoadLimits, Sources, read_root
 from chatmd.tags import MESSAGE_TAGS
 from chatmd.text import decode, digest
@@ -53,7 +55,7 @@ def load(
     `base_dir` (section 17.3), `limits` bounds what is read.
 
     Raises `ChatmdError` with the first fault, or with all faults of the scripts taken together; every
-    code is in `chatmd/catalogue/chatmd.md`.
+    code is in `chatmd/catalogue`.
 
     >>> document = load("<user>Hello <b>world</b></user><doc src='x'/>", base_dir=".")
     >>> document.elements[0].content
@@ -141,12 +143,7 @@ def _warn_of_overridden(kept: list[Expanded], warnings: list[Diagnostic]) -> Non
 
 
 def _read_tool(element: Element, reading: Reading) -> TopLevel:
-    return _keep(element, reading) if is_shell_tool(element) else read_tool(element, reading)
-
-
-def _keep(element: Element, reading: Reading) -> TopLevel:
-    """A shell declaration, as the tree has it."""
-    return element
+    return read_shell_tool(element, reading) if is_shell_tool(element) else read_tool(element, reading)
 
 
 READERS: dict[str, Read] = {
@@ -157,7 +154,7 @@ READERS: dict[str, Read] = {
     "config": read_config,
     "tool": _read_tool,
     "script": read_script,
-    "shell_access": _keep,
-    "moderator_runtime": _keep,
+    "shell_access": read_shell_access,
+    "moderator_runtime": read_moderator_runtime,
 }
 """How each element of a document is read."""

@@ -14,6 +14,7 @@ from chatmd.loader import load_file
 from chatmd.paths import HostPaths, InvalidPathError, PathExpr
 from chatmd.problems import ChatmdError, Diagnostic, encode
 from chatmd.resources import Context
+from chatmd.shell.resolve import resolve_runtimes
 from chatmd.tools import check_tools, declared_tools, schema, summary
 from chatmd.trace_text import flatten_output
 
@@ -22,12 +23,25 @@ LONGEST_TEXT = 400
 
 def check(path: str | os.PathLike[str]) -> tuple[Diagnostic, ...]:
     """Every finding about the document in a file, errors and warnings: why it does not load, or what the loader left
-    out and which tools cannot be offered. Never raises for a fault of the document."""
+    out, which tools cannot be offered, and which shell runtimes cannot be made.
+
+    Never raises for a fault of the document.
+    """
     try:
         document = load_file(path)
     except ChatmdError as error:
         return error.diagnostics
-    return (*document.warnings, *check_tools(document))
+    return tuple(_findings(document))
+
+
+def _findings(document: Document) -> list[Diagnostic]:
+    """The warnings of a document, and what keeps its tools and its shell runtimes from being offered."""
+    findings = [*document.warnings, *check_tools(document)]
+    try:
+        resolve_runtimes(document)
+    except ChatmdError as error:
+        findings += error.diagnostics
+    return findings
 
 
 def describe(
@@ -45,7 +59,7 @@ def describe(
     """
     if hosts is None:
         hosts = HostPaths(prompt_dir=None if document.root is None else document.root.prompt_dir)
-    findings = [*document.warnings, *check_tools(document)]
+    findings = _findings(document)
     tools = []
     for tool in declared_tools(document):
         declaration = tool.declaration

@@ -8,11 +8,13 @@ help and the way facts are shown are decided here. Each code has an entry with e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import attrs
 
 from chatmd.provenance import SourceRecord
+from chatmd.shell.wordings import SHELL_WORDINGS
+from chatmd.wording import Wording
 from chatml import diagnostics
 from chatml.errors import CompileError
 from chatml.source import Span
@@ -40,15 +42,6 @@ class ChatmdError(CompileError):
     """A document (or an operation on one) that is at fault; `diagnostics` says why, most important first."""
 
     diagnostics: tuple[Diagnostic, ...]
-
-
-@attrs.frozen
-class Wording:
-    """How a code is put into words: templates over the facts of a finding."""
-
-    message: str
-    help: str | None = None
-    severity: Literal["error", "warning"] = "error"
 
 
 WORDINGS: dict[str, Wording] = {
@@ -221,6 +214,7 @@ WORDINGS: dict[str, Wording] = {
     "shell.missing_attribute": Wording(
         "`<{tag}>` needs a non-empty attribute `{attribute}`", 'write `{attribute}="..."`'
     ),
+    **SHELL_WORDINGS,
 }
 
 

@@ -6,14 +6,13 @@ from typing import Any
 
 import attrs
 
-from chatmd.attributes import value
 from chatmd.document import Document, ToolDecl
 from chatmd.elements.read_file import NAME, ReadFile
 from chatmd.elements.tool import AgentTool, Builtin, Command, McpTool
 from chatmd.paths import HostPaths
 from chatmd.problems import Diagnostic, problem
 from chatmd.read_file import open_read_file
-from chatmd.tree import Element
+from chatmd.shell.tool import mode_of
 from chatml.source import Span
 from chatml.suggest import did_you_mean
 
@@ -39,7 +38,7 @@ BUILTINS = {
 class DeclaredTool:
     """One tool of a document. `names` is what the model calls: several or none known for an MCP server."""
 
-    declaration: ToolDecl | Element
+    declaration: ToolDecl
     names: tuple[str, ...]
     span: Span | None
 
@@ -49,11 +48,11 @@ def declared_tools(document: Document) -> list[DeclaredTool]:
     return [
         DeclaredTool(element, exposed_names(element), element.span)
         for element in document.elements
-        if isinstance(element, ToolDecl) or (isinstance(element, Element) and element.tag == "tool")
+        if isinstance(element, ToolDecl)
     ]
 
 
-def exposed_names(declaration: ToolDecl | Element) -> tuple[str, ...]:
+def exposed_names(declaration: ToolDecl) -> tuple[str, ...]:
     """The names under which the model sees a declaration."""
     if isinstance(declaration, McpTool):
         return declaration.names or ()
@@ -61,8 +60,6 @@ def exposed_names(declaration: ToolDecl | Element) -> tuple[str, ...]:
         return (NAME,)
     if isinstance(declaration, Builtin):
         return (BUILTINS.get(declaration.name, declaration.name),)
-    if isinstance(declaration, Element):
-        return (value(declaration, "name") or "",)
     return (declaration.name,)
 
 
@@ -128,7 +125,7 @@ def agent_schema(tool: AgentTool) -> dict[str, Any]:
     }
 
 
-def summary(declaration: ToolDecl | Element) -> str:
+def summary(declaration: ToolDecl) -> str:
     """What kind of tool a declaration makes, in a few words."""
     if isinstance(declaration, Builtin):
         return "built in"
@@ -142,4 +139,4 @@ def summary(declaration: ToolDecl | Element) -> str:
     if isinstance(declaration, McpTool):
         what = "all tools" if declaration.names is None else ", ".join(declaration.names)
         return f"{what} of {declaration.mcp_server}"
-    return "shell tool"
+    return f"shell tool of mode {mode_of(declaration)} in runtime `{declaration.runtime}`"

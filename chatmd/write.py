@@ -20,7 +20,9 @@ from chatmd.elements.tool import AgentTool, Builtin, Command, McpTool
 from chatmd.elements.trace import ToolCall, ToolResponse
 from chatmd.markup import Written
 from chatmd.quantities import show_bytes, show_duration
-from chatmd.tree import Element, Node, Text
+from chatmd.shell.access import ModeratorRuntime, ShellAccess
+from chatmd.shell.tool import ShellTool
+from chatmd.shell.write import write_moderator_runtime, write_shell_access, write_shell_tool
 from chatml.source import Span
 
 Attributes = list[tuple[str, Written]]
@@ -237,29 +239,6 @@ def _script(script: Script) -> str:
     return markup.empty("script", given, script.span)
 
 
-def write_tree(element: Element) -> str:
-    """An element of the tree as text that parses to an equal tree."""
-    parts: list[str] = []
-    stack: list[tuple[str, Iterator[Node]]] = [("", iter([element]))]
-    while stack:
-        tag, nodes = stack[-1]
-        for node in nodes:
-            if isinstance(node, Text):
-                parts.append(markup.text(node.text))
-                continue
-            start = markup.opening(node.tag, [(name, value is None or value) for name, value in node.attrs], node.span)
-            if node.children:
-                parts.append(start + ">")
-                stack.append((node.tag, iter(node.children)))
-                break
-            parts.append(start + "/>")
-        else:
-            stack.pop()
-            if stack:
-                parts.append(f"</{tag}>")
-    return "".join(parts)
-
-
 def _lines(children: list[str]) -> str:
     """Elements inside of one that ignores white space, each on its own line."""
     return "".join(f"\n  {child}" for child in children) + "\n"
@@ -278,6 +257,8 @@ WRITERS: dict[type, Callable[[Any], str]] = {
     McpTool: _mcp_tool,
     ModeratorScript: _script,
     ShellScript: _script,
-    Element: write_tree,
+    ShellTool: write_shell_tool,
+    ShellAccess: write_shell_access,
+    ModeratorRuntime: write_moderator_runtime,
 }
 """How each class of the model is written."""

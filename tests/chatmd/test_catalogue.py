@@ -18,6 +18,7 @@ from chatmd import (
     dumps,
     materialise_history,
     open_read_file,
+    resolve_runtimes,
 )
 from chatmd.elements.read_file import ReadFile
 from chatmd.problems import WORDINGS
@@ -67,6 +68,7 @@ def findings(text: str, directory: Path, *, confined: bool) -> list[Diagnostic]:
         lambda: materialise_history(document, Allocator("main"), ctx),
         lambda: document.config.request_options(),
         lambda: dumps(document),
+        lambda: resolve_runtimes(document),
         *(partial(open_read_file, tool, hosts) for tool in tools),
     ]
     for step in steps:

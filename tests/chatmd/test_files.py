@@ -98,7 +98,7 @@ def test_loads_do_not_disturb_each_other(tmp_path: Path) -> None:
     write(tmp_path, a_md="a <b>", m_chatml="1")
     script = '<script language="chatml" kind="moderator" src="m.chatml"/>'
     texts = [
-        '<shell_access id="s"><set/></shell_access>' * (n % 2)
+        '<shell_access id="s"><limits stdout="4KiB"/></shell_access>' * (n % 2)
         + f'<user name="{n}"><set/><import src="a.md"/></user>'
         + script * (n % 3 == 0)
         for n in range(60)

@@ -10,8 +10,8 @@ import pytest
 
 from chatmd.elements.message import Message
 from chatmd.elements.script import ModeratorScript
+from chatmd.shell.access import ShellAccess
 from chatmd.sources import LoadLimits
-from chatmd.tree import Element
 from tests.chatmd.documents import finding, load, place, write
 
 
@@ -221,8 +221,9 @@ def test_a_confined_load_never_leaves_its_directory(src: str, code: str, tmp_pat
     assert load('<user><import src="sub/../good.md"/></user>', base, confined=True).elements
 
 
-def test_tree_elements_of_imports_are_placed_in_their_files(tmp_path: Path) -> None:
+def test_shell_declarations_of_imports_are_placed_in_their_files(tmp_path: Path) -> None:
     write(tmp_path, a__s_chatmd='\n<shell_access id="s"/>')
     (element,) = load('<import src="a/s.chatmd"/>', tmp_path, source="root.chatmd").elements
-    assert isinstance(element, Element)
+    assert isinstance(element, ShellAccess)
+    assert element.span is not None
     assert element.span.source.name == "a/s.chatmd"

@@ -235,7 +235,7 @@ def test_exposed_names_are_unique() -> None:
         '<tool name="read_dir"/><tool name="read_directory" command="ls"/>'
         '<tool mcp_server="s" includes="a,b"/><tool name="b" agent="x"/>'
         '<tool name="read_file"/><tool name="get_contents"/><tool mcp_server="s"/>'
-        '<tool name="sh" type="shell" runtime="r"/>'
+        '<tool name="sh" type="shell" mode="chain" runtime="r"/>'
     )
     names = [one.names for one in declared_tools(document)]
     assert names == [

@@ -9,7 +9,6 @@ import pytest
 from chatmd import dumps, markup, parse_tree
 from chatmd.elements.message import Message
 from chatmd.tree import Element
-from chatmd.write import write_tree
 from tests.chatmd.documents import finding, findings, load, write
 
 EVERYTHING = """
@@ -118,11 +117,7 @@ def test_texts_are_wrapped_only_where_they_must_be(text: str, written: str) -> N
     assert [str(getattr(child, "text", None)) for child in element.children] == [text]
 
 
-def test_trees_are_written_without_call_stack() -> None:
-    text = '<shell_access id="s">' + "<all>" * 5000 + "a < b" + "</all>" * 5000 + "<any x/></shell_access>"
-    (tree,) = parse_tree(text)
-    assert isinstance(tree, Element)
-    assert parse_tree(write_tree(tree)) == (tree,)
+def test_agents_are_written_without_call_stack() -> None:
     deep = load("<user>" + '<agent src="a">' * 5000 + "</agent>" * 5000 + "</user>")
     assert load(dumps(deep)) == deep
 
