@@ -67,6 +67,10 @@ class Engine(ABC):
     def call(self, function: Value, args: list[Value]) -> Value:
         """Apply a function value to arguments, inside `guard` or on behalf of a builtin."""
 
+    @abstractmethod
+    def function(self, function: Value, arity: int) -> Callable[..., Value]:
+        """A function value as a Python function of so many arguments, for the time of one builtin's call."""
+
     def apply(self, function: Value, args: list[Value]) -> Value:
         """Apply a function value to arguments on behalf of the host; raises `RuntimeFailure`."""
         return self.guard(lambda: self.call(function, args))

@@ -12,7 +12,7 @@ from typing import Any
 
 from chatml import core
 from chatml.arithmetic import OPERATIONS
-from chatml.callers import caller
+from chatml.callers import caller, gatherer
 from chatml.engine import Engine
 from chatml.equality import equal
 from chatml.errors import Call, RuntimeFailure
@@ -36,7 +36,7 @@ from chatml.values import BuiltinFailure, BuiltinFunction, Function, ModuleValue
 
 Frame = list[Any]
 
-FRAMES_PER_CALL = 10
+FRAMES_PER_CALL = 14
 FRAMES_TO_SPARE = 50_000
 """How many frames of the host evaluation may take: some for each call of the script, some for deep expressions."""
 
@@ -108,6 +108,9 @@ class Walker(Engine):
             raise not_a_function(function, None)
         finally:
             self.depth = outer
+
+    def function(self, function: Value, arity: int) -> Callable[..., Value]:
+        return gatherer(arity)(lambda args: self.call(function, list(args)))
 
     def enter(self, closure: Closure, args: list[Value], depth: int, span: Span | None) -> Frame:
         """The frame of a call: the arguments, room for the rest, and the captured values in their slots."""

@@ -40,6 +40,8 @@ def wrap(number: int) -> int:
     >>> wrap(2**62)
     -4611686018427387904
     """
+    if INT_MIN <= number <= INT_MAX:
+        return number
     return ((number - INT_MIN) & INT_MASK) + INT_MIN
 
 
@@ -170,6 +172,9 @@ class Machine(Protocol):
 
     def call(self, function: Value, args: list[Value]) -> Value:
         """Apply a function value of the script to arguments and return its value."""
+
+    def function(self, function: Value, arity: int) -> Callable[..., Value]:
+        """A function value as a Python function of so many arguments, to be called many times by one builtin."""
 
     def print(self, text: str) -> None:
         """Hand a line of output to the host's sink."""

@@ -6,6 +6,8 @@ except by `filter`, which looks at the elements that the array had at first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from chatml.builtins.checks import check_index, check_range, expected, is_some
 from chatml.builtins.globals import array_copy, array_length
 from chatml.builtins.schemes import A, B, option
@@ -95,7 +97,7 @@ def fill(machine: Machine, array: Value, value: Value) -> None:
     array[:] = [value] * len(array)
 
 
-# Callbacks. All are loops around `machine.call` that stay off the C stack: a script may recurse through them.
+# Callbacks. All are plain loops that stay off the C stack: a script may recurse through them.
 
 
 @uses_machine
@@ -103,39 +105,43 @@ def init(machine: Machine, count: Value, function: Value) -> list[Value]:
     if type(count) is not int:
         raise expected("int", "function")
     check_count(machine, count)
-    return [machine.call(function, [index]) for index in range(count)]
+    apply = machine.function(function, 1)
+    return [apply(index) for index in range(count)]
 
 
 @uses_machine
 def map_elements(machine: Machine, array: Value, function: Value) -> list[Value]:
-    if type(array) is not list:
-        raise expected("array", "function")
+    apply = callback(machine, array, function, 1)
     machine.check_size(len(array))
-    return [machine.call(function, [element]) for element in array]
+    return [apply(element) for element in array]
 
 
 @uses_machine
 def mapi(machine: Machine, array: Value, function: Value) -> list[Value]:
-    if type(array) is not list:
-        raise expected("array", "function")
+    apply = callback(machine, array, function, 2)
     machine.check_size(len(array))
-    return [machine.call(function, [index, element]) for index, element in enumerate(array)]
+    return [apply(index, element) for index, element in enumerate(array)]
 
 
 @uses_machine
 def iterate(machine: Machine, array: Value, function: Value) -> None:
-    if type(array) is not list:
-        raise expected("array", "function")
+    apply = callback(machine, array, function, 1)
     for element in array:
-        check_unit(machine.call(function, [element]))
+        check_unit(apply(element))
 
 
 @uses_machine
 def iteri(machine: Machine, array: Value, function: Value) -> None:
+    apply = callback(machine, array, function, 2)
+    for index, element in enumerate(array):
+        check_unit(apply(index, element))
+
+
+def callback(machine: Machine, array: Value, function: Value, arity: int) -> Callable[..., Value]:
+    """The function that is called for the elements of an array, as one of Python."""
     if type(array) is not list:
         raise expected("array", "function")
-    for index, element in enumerate(array):
-        check_unit(machine.call(function, [index, element]))
+    return machine.function(function, arity)
 
 
 def check_unit(result: Value) -> None:
@@ -147,9 +153,10 @@ def check_unit(result: Value) -> None:
 def fold(machine: Machine, array: Value, start: Value, function: Value) -> Value:
     if type(array) is not list:
         raise expected("array", "'b", "function")
+    apply = machine.function(function, 2)
     result = start
     for element in array:
-        result = machine.call(function, [result, element])
+        result = apply(result, element)
     return result
 
 
@@ -161,19 +168,17 @@ def is_true(result: Value) -> bool:
 
 @uses_machine
 def keep(machine: Machine, array: Value, function: Value) -> list[Value]:
-    if type(array) is not list:
-        raise expected("array", "function")
-    result = [element for element in array[:] if is_true(machine.call(function, [element]))]
+    apply = callback(machine, array, function, 1)
+    result = [element for element in array[:] if is_true(apply(element))]
     machine.check_size(len(result))
     return result
 
 
 def first_index(machine: Machine, array: Value, function: Value, wanted: bool) -> int:
     """The index of the first element for which the function returns what is wanted, or -1."""
-    if type(array) is not list:
-        raise expected("array", "function")
+    apply = callback(machine, array, function, 1)
     for index, element in enumerate(array):
-        if is_true(machine.call(function, [element])) is wanted:
+        if is_true(apply(element)) is wanted:
             return index
     return -1
 
@@ -196,10 +201,9 @@ def find(machine: Machine, array: Value, function: Value) -> Value:
 
 @uses_machine
 def find_map(machine: Machine, array: Value, function: Value) -> Value:
-    if type(array) is not list:
-        raise expected("array", "function")
+    apply = callback(machine, array, function, 1)
     for element in array:
-        result = machine.call(function, [element])
+        result = apply(element)
         if is_some(result):
             return result
     return ("None",)

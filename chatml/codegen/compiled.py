@@ -59,22 +59,20 @@ class Compiled(Engine):
             failure = translate(error, self.code, self.namespace, self.budget)
         raise failure
 
-    def call(self, function: Value, args: list[Value]) -> Value:
+    def function(self, function: Value, arity: int) -> Callable[..., Value]:
         if isinstance(function, BuiltinFunction):  # A builtin made this one itself: the continuation of a task.
             function = as_function(self, function)
-        check_call(function, len(args))
+        if not isinstance(function, FunctionType):
+            raise not_a_function(function, None)
+        if function.__code__.co_argcount != arity:
+            raise wrong_arity(function.__code__.co_argcount, arity, None)
+        return function
+
+    def call(self, function: Value, args: list[Value]) -> Value:
         try:
-            return caller(len(args))(function, args)
+            return caller(len(args))(self.function(function, len(args)), args)
         except StopIteration as error:  # A generator of the host would turn it into something else.
             raise translate(error, self.code, self.namespace, self.budget) from None
-
-
-def check_call(function: Value, count: int) -> None:
-    """Refuse what cannot be called, or not with so many arguments."""
-    if not isinstance(function, FunctionType):
-        raise not_a_function(function, None)
-    if function.__code__.co_argcount != count:
-        raise wrong_arity(function.__code__.co_argcount, count, None)
 
 
 def link(engine: Compiled, code: Code, builtins: Mapping[int, Value]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from chatml import core
 from chatml.codegen.body import DROP, Body, Place
 from chatml.codegen.code import Kind, Spot, cell_name, raw_name
-from chatml.codegen.python import assign, attribute, call, compare, const, item, keep, name
+from chatml.codegen.python import assign, attribute, both, call, compare, const, item, keep, name
 from chatml.codegen.ranges import RING
 from chatml.values import INT_MAX, INT_MIN
 
@@ -86,15 +86,14 @@ def wrapped(body: Body, node: core.Binary, value: ast.expr) -> ast.expr:
     low, high = body.ranges.unwrapped(node)
     if low >= INT_MIN and high <= INT_MAX:
         return value
-    result = keep(body.unit.fresh(), value)
-    again = name(result.target.id)
-    if low >= INT_MIN:
-        fits = compare(result, ast.LtE(), const(INT_MAX))
-    elif high <= INT_MAX:
-        fits = compare(result, ast.GtE(), const(INT_MIN))
-    else:
-        fits = ast.Compare(const(INT_MIN), [ast.LtE(), ast.LtE()], [result, const(INT_MAX)])
-    return ast.IfExp(fits, again, call("wrap", again))
+    variable = body.unit.fresh()
+    again = name(variable)
+    tests: list[ast.expr] = []
+    if low < INT_MIN:
+        tests.append(compare(keep(variable, value), ast.GtE(), const(INT_MIN)))
+    if high > INT_MAX:
+        tests.append(compare(again if tests else keep(variable, value), ast.LtE(), const(INT_MAX)))
+    return ast.IfExp(both(tests), again, call("wrap", again))
 
 
 def division(body: Body, node: core.Binary, left: ast.expr, right: ast.expr) -> ast.expr:

@@ -44,6 +44,9 @@ class PuppetEngine(Engine):
     def call(self, function: Value, args: list[Value]) -> Value:
         return function.function(*args)
 
+    def function(self, function: Value, arity: int) -> Callable[..., Value]:
+        return lambda *args: self.call(function, list(args))
+
     def set_item(self, array: list[Value], index: int, value: Value) -> None:
         self.touch(array)
         array[index] = value

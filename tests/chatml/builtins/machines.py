@@ -34,6 +34,9 @@ class FakeMachine:
             raise RuntimeFailure("a value that is called must be a function")
         return function.function(*args)
 
+    def function(self, function: Value, arity: int) -> Callable[..., Value]:
+        return lambda *args: self.call(function, list(args))
+
     def print(self, text: str) -> None:
         self.printed.append(text)
 
