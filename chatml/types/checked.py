@@ -13,10 +13,10 @@ from chatml.stack import deep
 from chatml.types.environment import Entry, ModuleType, adopt_all
 from chatml.types.faults import Mismatch, Problem, Site
 from chatml.types.freeze import Freezer, mismatch
-from chatml.types.model import Empty, Extend, Record, Scalar, Type, Unknown
+from chatml.types.model import Empty, Extend, Record, Scalar, Type
 from chatml.types.scheme import Scheme, instantiate, substitute
 from chatml.types.show import show
-from chatml.types.unify import Failure, Unifier
+from chatml.types.unify import Failure, Unifier, resolved
 
 if TYPE_CHECKING:
     from chatml.types import problems as wording
@@ -44,7 +44,7 @@ class Checked:
         self.problems = problems
         self.entries = entries
         self.types = types
-        """The type of each expression as inference left it; a variable still unknown stands for any type."""
+        """The type of each expression as inference left it; `type_of` follows what was found out later."""
         self.operands = operands
         """The type of what each `==` and `!=` compares."""
         self.projections = projections
@@ -61,7 +61,7 @@ class Checked:
     @cached_property
     def bindings(self) -> dict[str, Type]:
         """The type of each definition of the top level, modules as records of their exports."""
-        return {name: type_of(entry) for name, entry in self.entries.items()}
+        return {name: type_of_entry(entry) for name, entry in self.entries.items()}
 
     def show(self, name: str) -> str:
         """The printed type of a definition of the top level (builtins.md section 1.5). Raises `KeyError`."""
@@ -70,23 +70,27 @@ class Checked:
 
     def is_scalar(self, comparison: ast.Binary) -> bool:
         """Whether a `==` or `!=` compares ints, floats, bools, strings or units."""
-        type: Type | None = self.operands.get(comparison)
-        while isinstance(type, Unknown):
-            type = type.link
-        return isinstance(type, Scalar)
+        return isinstance(resolved(self.operands[comparison]), Scalar)
+
+    def type_of(self, expr: ast.Expr) -> Type:
+        """The type of an expression; an `Unknown` may be anything. Raises `KeyError` where checking ended before it.
+
+        Records that come from a re-opened parameter may hold other fields than their type says (section 3.7).
+        """
+        return resolved(self.types[expr])
 
     def contract(self) -> Contract:
         """A copy of the definitions' types, to be held against expectations."""
         return Contract(self)
 
 
-def type_of(entry: Entry) -> Type:
+def type_of_entry(entry: Entry) -> Type:
     """What a name stands for as one type; the variables that each use may choose are `Var`s."""
     match entry:
         case Scheme(type):
             return type
         case ModuleType(exports):
-            return Record(Extend({label: type_of(export) for label, export in exports.items()}, Empty))
+            return Record(Extend({label: type_of_entry(export) for label, export in exports.items()}, Empty))
     return entry
 
 

@@ -14,7 +14,8 @@ from chatml.types.faults import Mismatch
 from chatml.types.model import Fun, Mu
 from chatml.types.show import flatten
 from chatml.types.traps import Around, assignee_help, callee_help, operand_help, read_help, task_help, value_help
-from chatml.types.words import Words, ordinal, place_of, plural, resolved
+from chatml.types.unify import resolved
+from chatml.types.words import Words, ordinal, place_of, plural
 
 
 @attrs.frozen
@@ -373,7 +374,7 @@ def assigned(node: ast.SetRef, problem: Mismatch, words: Words) -> Told:
 
 def annotated(node: ast.Annot, problem: Mismatch, words: Words) -> Told:
     label = Label(node.type.span, f"this says {words.a(problem.right)}")
-    return Told("the annotation says", "this", labels=(label,), owner="the annotation")
+    return Told("the annotation says", "this value", labels=(label,), owner="the annotation")
 
 
 def annotated_result(node: ast.Annot, problem: Mismatch, words: Words) -> Told:

@@ -35,7 +35,8 @@ from chatml.types.faults import (
 from chatml.types.mismatches import describe_mismatch
 from chatml.types.model import Array, Con, Fun, Ref, Type
 from chatml.types.traps import Around, constructor_help, find_juxtaposed, nodes_around, variable_help
-from chatml.types.words import Words, plural, quoted, resolved
+from chatml.types.unify import resolved
+from chatml.types.words import Words, plural, quoted
 
 
 def describe(problem: Problem, script: ast.Script) -> Diagnostic:

@@ -22,6 +22,7 @@ from chatml.types.model import (
     Var,
     Variant,
 )
+from chatml.types.unify import resolved
 
 MOST_PARTS = 20_000
 """How many parts of a type are shown; a type of a few lines can unfold to more than any memory holds."""
@@ -69,8 +70,7 @@ class Shower:
         return "".join(self.out)
 
     def visit(self, type: Type) -> None:
-        while isinstance(type, Unknown) and type.link is not None:
-            type = type.link
+        type = resolved(type)
         if id(type) in self.inside:
             self.out.append(type.binder if isinstance(type, Mu) else "'rec")
             return
@@ -156,9 +156,7 @@ class Shower:
         self.out.append("]" if tail is Empty else " | ...]" if fields else "...]")
 
     def payload(self, type: Type) -> None:
-        known = type
-        while isinstance(known, Unknown) and known.link is not None:
-            known = known.link
+        known = resolved(type)
         if isinstance(known, Scalar) and known.name == "unit":
             return
         self.out.append("(")

@@ -17,7 +17,8 @@ from chatml.suggest import did_you_mean
 from chatml.types.faults import Mismatch, UnknownConstructor, UnknownVariable
 from chatml.types.model import Array, Bool, Con, Float, Fun, Int, Record, Ref, String, Type, Unit, Variant
 from chatml.types.show import flatten
-from chatml.types.words import place_of, resolved
+from chatml.types.unify import resolved
+from chatml.types.words import place_of
 
 LITERALS = {
     "x": "there are no hexadecimal literals: write the number in decimal",

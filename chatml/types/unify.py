@@ -333,6 +333,13 @@ def site_of(type: Type) -> object:
     return site
 
 
+def resolved(type: Type) -> Type:
+    """What a type is known to be, without shortening the way to it."""
+    while type.__class__ is Unknown and type.link is not None:
+        type = type.link
+    return type
+
+
 def unfolded(type: Type) -> Type:
     """A type that is not a `Mu`: one is replaced by its body."""
     while type.__class__ is Mu:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from chatml import ast
 from chatml.source import Span
-from chatml.types.model import Array, Con, Fun, Mu, Record, Ref, Scalar, Tuple, Type, Unknown, Variant
+from chatml.types.model import Array, Con, Fun, Mu, Record, Ref, Scalar, Tuple, Type, Variant
 from chatml.types.show import Shower
+from chatml.types.unify import resolved
 
 MOST_PARTS = 40
 """How many parts of a type a sentence shows."""
@@ -82,10 +83,3 @@ def quoted(text: str) -> str:
 def plural(count: int, noun: str) -> str:
     """`1 argument`, `2 arguments`, `no arguments`."""
     return f"{count or 'no'} {noun}{'s' * (count != 1)}"
-
-
-def resolved(type: Type) -> Type:
-    """A frozen type without the variable that may stand for it."""
-    while isinstance(type, Unknown) and type.link is not None:
-        type = type.link
-    return type

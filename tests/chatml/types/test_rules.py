@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chatml.types.show import show
 from tests.chatml.types.checking import check_text, shown
 
 ACCEPTED = {
@@ -254,3 +255,13 @@ def test_places(text: str, place: int):
     problem = check_text(text).problems[0]
     assert problem.span is not None
     assert problem.span.left == place
+
+
+def test_types_of_expressions():
+    """Every expression of a checked script has a type for later passes."""
+    checked = check_text("let f p = p.n + 1 let same = f({ n = 1 }) == 2 let part = String.length")
+    function, same, part = [statement.value for statement in checked.script.statements]
+    assert show(checked.type_of(function)) == "({n: int; ...} -> int)"
+    assert show(checked.type_of(same.left)) == "int"
+    assert checked.is_scalar(same)
+    assert checked.projections == {part}
