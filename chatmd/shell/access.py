@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import attrs
-
 from chatmd.paths import PathExpr
 from chatmd.shell.backends import Backends
 from chatmd.shell.extensions import Audit, EffectAnalysis, Interceptors, Reviewers
 from chatmd.shell.policy import Policy
 from chatmd.shell.sections import Approvals, Capabilities, Environment, Limits, Resolver, Secrets
-from chatmd.shell.shape import Declared, attribute, child, needed
+from chatmd.shell.shape import Declared, attribute, child, declared, needed
 from chatmd.shell.values import BOOL, PATH, REFERENCE, RUNTIME_ID
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class ShellAccess(Declared):
     """A shell runtime as declared. `id` and `extends` are qualified; None is what it leaves to the runtime that it
     extends."""
@@ -38,7 +36,7 @@ class ShellAccess(Declared):
     audit: Audit | None = child("audit", Audit, whole=True)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class ModeratorRuntime(Declared):
     """The runtime in which the moderator's processes run, by its qualified id (section 4)."""
 

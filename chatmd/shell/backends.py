@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-import attrs
-
 from chatmd.paths import PathExpr
-from chatmd.shell.shape import Declared, attribute, children, needed, tag_name
+from chatmd.shell.shape import Declared, attribute, children, declared, needed, tag_name
 from chatmd.shell.values import BOOL, MERGE, PATH, TEXT, Merge, choice
 
 When = Literal["any", "macos", "linux", "windows"]
 Confinement = Literal["none", "declared", "verified"]
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Backend(Declared):
     """A way to run a command on a platform."""
 
@@ -22,7 +20,7 @@ class Backend(Declared):
     when: When = attribute(choice(When), "any")
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Seatbelt(Backend):
     """The sandbox of macOS."""
 
@@ -30,7 +28,7 @@ class Seatbelt(Backend):
     allow_system_reads: bool = attribute(BOOL, True)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Bubblewrap(Backend):
     """The sandbox of Linux."""
 
@@ -40,26 +38,26 @@ class Bubblewrap(Backend):
     dev: str = attribute(TEXT, "minimal")
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Direct(Backend):
     """No sandbox at all."""
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Argument(Declared):
     """A word of a wrapper's command line, as it is."""
 
     value: str = needed(TEXT)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Part(Declared):
     """A word, or words, of a wrapper's command line that the command decides."""
 
     kind: Literal["cwd_value", "target_executable", "command_argv", "resource_limit_args"] = tag_name()
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Roots(Declared):
     """Each root in turn behind a flag."""
 
@@ -67,7 +65,7 @@ class Roots(Declared):
     flag: str = needed(TEXT)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class NetworkFlag(Declared):
     """A word that is there when the network is allowed."""
 
@@ -77,7 +75,7 @@ class NetworkFlag(Declared):
 Atom = Argument | Part | Roots | NetworkFlag
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class ExternalBackend(Backend):
     """A program that wraps commands; `atoms` make up its command line."""
 
@@ -94,7 +92,7 @@ class ExternalBackend(Backend):
     )
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Backends(Declared):
     """The backends in order of preference; an external one counts as a sandbox only when that is accepted."""
 

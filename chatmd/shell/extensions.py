@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-import attrs
-
 from chatmd.paths import PathExpr
 from chatmd.shell.policy import Failure, Match
-from chatmd.shell.shape import ByPresence, ByValue, Declared, attribute, child, children, needed
+from chatmd.shell.shape import ByPresence, ByValue, Declared, attribute, child, children, declared, needed
 from chatmd.shell.values import BOOL, BYTES, DURATION, MERGE, PATH, REFERENCE, TEXT, Merge, choice
 from chatml.source import Span
 
@@ -26,11 +24,8 @@ AuditFailure = Literal["continue", "deny_start", "terminate"]
 
 INVALID_EXTENSION = "shell.invalid_extension"
 
-Mixed = attrs.frozen(kw_only=True, slots=False)
-"""Records that are put together from two kinds: Python allows that only without slots."""
 
-
-@Mixed
+@declared
 class ScriptRun(Declared):
     """A script that extends the shell, and how long its state lives."""
 
@@ -38,7 +33,7 @@ class ScriptRun(Declared):
     lifecycle: Lifecycle = attribute(choice(Lifecycle), "session")
 
 
-@Mixed
+@declared
 class Hook(Declared):
     """A program that extends the shell and runs in the worker runtime `runtime`: seconds and bytes."""
 
@@ -51,19 +46,19 @@ class Hook(Declared):
     max_output: int | None = attribute(BYTES)
 
 
-@Mixed
+@declared
 class Reviewer(Declared):
     """Who is asked about a command that the policy leaves open."""
 
     id: str = needed(TEXT)
 
 
-@Mixed
+@declared
 class UiReviewer(Reviewer):
     """A person decides."""
 
 
-@Mixed
+@declared
 class ModelReviewer(Reviewer):
     """A model decides, prompted by `agent`."""
 
@@ -72,21 +67,21 @@ class ModelReviewer(Reviewer):
     failure: Failure = attribute(choice(Failure), "deny")
 
 
-@Mixed
+@declared
 class ScriptReviewer(ScriptRun, Reviewer):
     """A script decides."""
 
     failure: Failure = attribute(choice(Failure), "deny")
 
 
-@Mixed
+@declared
 class HookReviewer(Hook, Reviewer):
     """A program decides."""
 
     failure: Failure = attribute(choice(Failure), "deny")
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Reviewers(Declared):
     """The reviewers, in the order in which they are asked: the first that decides, decides."""
 
@@ -102,7 +97,7 @@ class Reviewers(Declared):
     )
 
 
-@Mixed
+@declared
 class Interceptor(Declared):
     """Sees commands before they run, or their results after: a `ScriptRun` or a `Hook` with a place in the order."""
 
@@ -117,17 +112,17 @@ class Interceptor(Declared):
         return None
 
 
-@Mixed
+@declared
 class ScriptInterceptor(ScriptRun, Interceptor):
     """An interceptor that is a script."""
 
 
-@Mixed
+@declared
 class HookInterceptor(Hook, Interceptor):
     """An interceptor that is a program."""
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Interceptors(Declared):
     """The interceptors, in order."""
 
@@ -141,7 +136,7 @@ class Interceptors(Declared):
     )
 
 
-@Mixed
+@declared
 class Analyzer(Declared):
     """Adds to what is known about the effects of a command; with `replace` it may also take away."""
 
@@ -150,19 +145,19 @@ class Analyzer(Declared):
     failure: Failure = attribute(choice(Failure), "unknown")
 
 
-@Mixed
+@declared
 class ScriptAnalyzer(ScriptRun, Analyzer):
     """An analyzer that is a script."""
 
     lifecycle: Lifecycle = attribute(choice(Lifecycle), "invocation")
 
 
-@Mixed
+@declared
 class HookAnalyzer(Hook, Analyzer):
     """An analyzer that is a program."""
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class EffectAnalysis(Declared):
     """The analyzers, in order."""
 
@@ -172,7 +167,7 @@ class EffectAnalysis(Declared):
     )
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Audit(Declared):
     """What is recorded about commands, and where; `filter` sees every record before it is written."""
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import zip_longest
 from typing import Any, Literal
 
 import attrs
 
 from chatmd.paths import PathExpr
-from chatmd.shell.shape import PART, Declared, Form, Slot, attribute, children, needed, tag_name
+from chatmd.shell.shape import PART, Declared, Form, Slot, attribute, children, declared, needed, tag_name
 from chatmd.shell.values import BOOL, LIST, MERGE, PATH, REFERENCE, TEXT, Merge, choice
 
 Action = Literal["allow", "ask", "deny"]
@@ -29,14 +27,14 @@ def matchers(arity: str, *, least: int = 1, most: int | None = 1) -> Any:
     return attrs.field(metadata={PART: slot})
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Fact(Declared):
     """True of every command, or of one that the runtime knows something about."""
 
     kind: Literal["any_command", "trusted_executable", "no_unknown_effects", "raw_shell"] = tag_name()
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class TextMatcher(Declared):
     """Compares the program (its text, its last component, a regular expression) or an argument with a text."""
 
@@ -44,21 +42,21 @@ class TextMatcher(Declared):
     value: str = needed(TEXT)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class ResolvedPath(Declared):
     """True of the executable at a path."""
 
     value: PathExpr = needed(PATH)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class ArgvPrefix(Declared):
     """True of a command whose words, the program first, begin with these."""
 
     values: tuple[str, ...] = needed(LIST)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class EffectMatcher(Declared):
     """True of a command that has such an effect; `under` asks for its path to be there or below."""
 
@@ -66,7 +64,7 @@ class EffectMatcher(Declared):
     under: PathExpr | None = attribute(PATH)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class ScriptMatcher(Declared):
     """Asks a script. None for `failure` counts a failing script by the action of the rule (section 8.5)."""
 
@@ -75,35 +73,16 @@ class ScriptMatcher(Declared):
     failure: Failure | None = attribute(choice(Failure))
 
 
-@attrs.frozen(eq=False, repr=False, kw_only=True)
-class Combination(Declared):
-    """Matchers joined by `all`, `any` or `not`.
-
-    Combinations may be nested deeper than any call stack, so comparing them does not recurse.
-    """
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Combination):
-            return NotImplemented
-        return all(mine == theirs for mine, theirs in zip_longest(flatten([self]), flatten([other])))
-
-    def __hash__(self) -> int:
-        return hash(tuple(flatten([self])))
-
-    def __repr__(self) -> str:
-        return f"<{' '.join(show(part) for part in flatten([self]))}>"
-
-
-@attrs.frozen(eq=False, repr=False, kw_only=True)
-class Joined(Combination):
+@declared
+class Joined(Declared):
     """True when all of its matchers are, or any of them is."""
 
     kind: Literal["all", "any"] = tag_name()
     matchers: tuple[Matcher, ...] = matchers("shell.empty_matcher", most=None)
 
 
-@attrs.frozen(eq=False, repr=False, kw_only=True)
-class Negated(Combination):
+@declared
+class Negated(Declared):
     """True when its matcher is not."""
 
     matcher: Matcher = matchers("shell.matcher_arity")
@@ -127,33 +106,7 @@ MATCHERS.update(
 )
 
 
-def flatten(of: Iterable[Any]) -> Iterator[Leaf | str | None]:
-    """Matchers in order without nesting: leaves, the kind where a combination opens, None where it closes."""
-    stack: list[Iterator[Matcher]] = [iter(of)]
-    while stack:
-        for matcher in stack[-1]:
-            if isinstance(matcher, Joined):
-                yield matcher.kind
-                stack.append(iter(matcher.matchers))
-            elif isinstance(matcher, Negated):
-                yield "not"
-                stack.append(iter([matcher.matcher]))
-            else:
-                yield matcher
-                continue
-            break
-        else:
-            stack.pop()
-            if stack:
-                yield None
-
-
-def show(part: Leaf | str | None) -> str:
-    """A part of a flattened combination for people."""
-    return ")" if part is None else f"{part}(" if isinstance(part, str) else repr(part)
-
-
-@attrs.frozen(kw_only=True)
+@declared
 class Rule(Declared):
     """What happens to the commands that match. With `override` it replaces an inherited rule of the same id."""
 
@@ -163,14 +116,14 @@ class Rule(Declared):
     matcher: Matcher = matchers("shell.rule_matcher_arity")
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Match(Declared):
     """Which commands an interceptor is asked about."""
 
     matcher: Matcher = matchers("shell.matcher_arity")
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Policy(Declared):
     """The rules, and what happens to a command that matches none."""
 

@@ -200,7 +200,12 @@ def values_of(frame: Frame, reading: Reading) -> dict[str, Any]:
             values[field] = tuple(found)
         elif found:
             values[field] = found[0]
-    return {**values, "element": element, "span": element.span, "source_record": reading.record}
+    return values | origin(element, reading)
+
+
+def origin(element: Element, reading: Reading) -> dict[str, Any]:
+    """The fields of a record that say where it was written."""
+    return {"element": element, "span": element.span, "source_record": reading.record}
 
 
 def _too_many(parent: Frame, slot: Slot, child: Element, first: Declared, reading: Reading) -> ChatmdError:

@@ -8,7 +8,7 @@ from chatmd import attributes
 from chatmd.attributes import WHITE
 from chatmd.elements.reading import Reading
 from chatmd.problems import ChatmdError
-from chatmd.shell.read import Frame, frame_of, read_children, read_value, values_of
+from chatmd.shell.read import Frame, frame_of, origin, read_children, read_value, values_of
 from chatmd.shell.shape import shape
 from chatmd.shell.tool import MODES, Fixed, ScriptFile, ShellTool
 from chatmd.shell.values import one_of
@@ -50,7 +50,7 @@ def read_shell_tool(element: Element, reading: Reading) -> ShellTool:
         raise reading.fault("shell.tool_conflicting_script", place, path=(*PATH, "executable"))
     inside.record = kind
     made = kind(**values_of(inside, reading))
-    return ShellTool(mode=made, element=element, span=element.span, source_record=reading.record, **common)
+    return ShellTool(mode=made, **common, **origin(element, reading))
 
 
 def _check_mode(element: Element, given: Mapping[str, str], inside: Frame, reading: Reading) -> str:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-import attrs
-
 from chatmd.paths import PathExpr
-from chatmd.shell.shape import ByPresence, Declared, attribute, children, needed
+from chatmd.shell.shape import ByPresence, Declared, attribute, children, declared, needed
 from chatmd.shell.values import (
     BOOL,
     BYTES,
@@ -34,7 +32,7 @@ Unavailable = Literal["deny", "error"]
 Scope = Literal["once", "exact_session", "prefix_session", "durable_exact"]
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Root(Declared):
     """A place that commands may read or write: a path, or the value of an environment variable."""
 
@@ -46,7 +44,7 @@ class Root(Declared):
 ROOT = ByPresence({"path": Root, "path_env": Root}, "shell.invalid_root", "shell.invalid_root")
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Capabilities(Declared):
     """What commands may do."""
 
@@ -60,14 +58,14 @@ class Capabilities(Declared):
     write: tuple[Root, ...] = children({"write": ROOT})
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Directory(Declared):
     """A directory of the resolver."""
 
     path: PathExpr = needed(PATH)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Executable(Declared):
     """A program with a name of its own. With `override` it replaces an inherited one of the same id."""
 
@@ -78,7 +76,7 @@ class Executable(Declared):
     override: bool = attribute(BOOL, False)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Resolver(Declared):
     """Where programs are found."""
 
@@ -89,7 +87,7 @@ class Resolver(Declared):
     executables: tuple[Executable, ...] = children({"executable": Executable}, "named")
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Set(Declared):
     """A variable gets a value."""
 
@@ -97,7 +95,7 @@ class Set(Declared):
     value: str = needed(TEXT)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Pass(Declared):
     """A variable of the host is passed on."""
 
@@ -106,21 +104,21 @@ class Pass(Declared):
     secret: bool = attribute(BOOL, False)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Unset(Declared):
     """A variable is taken away."""
 
     name: str = needed(ENV_NAME)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class UnsetPrefix(Declared):
     """All variables whose names begin with a text are taken away."""
 
     value: str = needed(TEXT)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class PathEntry(Declared):
     """A directory joins `PATH`, at its beginning or at its end."""
 
@@ -128,7 +126,7 @@ class PathEntry(Declared):
     append: PathExpr | None = attribute(PATH)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class PathFromEnv(Declared):
     """The directory that a variable of the host names joins `PATH`, `suffix` behind it."""
 
@@ -142,7 +140,7 @@ Operation = Set | Pass | Unset | UnsetPrefix | PathEntry | PathFromEnv
 INVALID_PATH = "shell.invalid_path_operation"
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Environment(Declared):
     """What the variables of commands are made of: what is inherited from the host, and operations in order."""
 
@@ -160,7 +158,7 @@ class Environment(Declared):
     )
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Limits(Declared):
     """What a command may use up: seconds, bytes, a number of files. `CLEAR` lifts an inherited limit."""
 
@@ -176,7 +174,7 @@ class Limits(Declared):
     open_files: int | None = attribute(INTEGER)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Approvals(Declared):
     """Who approves, and how far an approval may reach."""
 
@@ -186,7 +184,7 @@ class Approvals(Declared):
     durable: bool | None = attribute(BOOL)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class SecretFromEnv(Declared):
     """The value of a variable of the host is secret."""
 
@@ -194,7 +192,7 @@ class SecretFromEnv(Declared):
     optional: bool = attribute(BOOL, False)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class SecretFromFile(Declared):
     """The content of a file is secret, without surrounding white space unless `strip` is false."""
 
@@ -203,14 +201,14 @@ class SecretFromFile(Declared):
     strip: bool = attribute(BOOL, True)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class SecretLiteral(Declared):
     """A text is secret."""
 
     value: str = needed(TEXT)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Secrets(Declared):
     """What never leaves the runtime: `replacement` stands in its place."""
 

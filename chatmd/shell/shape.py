@@ -6,8 +6,9 @@ the merge interpret: each of its fields is an attribute or a slot for child elem
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 import attrs
 
@@ -17,6 +18,8 @@ from chatmd.shell.values import Value
 from chatmd.tree import Element
 from chatml.source import Span
 
+D = TypeVar("D")
+
 PART = "part"
 TAG = "tag"
 Join = Literal["append", "named", "unique"]
@@ -24,9 +27,22 @@ Join = Literal["append", "named", "unique"]
 of the same id; or no id may be there twice."""
 
 
-@attrs.frozen(kw_only=True)
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def declared(record: type[D]) -> type[D]:
+    """Make a record class of a subclass of `Declared`: frozen, made by keywords.
+
+    Comparing and showing are left to `Declared`: they must not recurse, and generating them for each class would take
+    most of the time of an import. There are no slots, so that a record may be put together from two kinds.
+    """
+    return attrs.frozen(record, kw_only=True, eq=False, repr=False, slots=False)
+
+
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Declared(Placed):
-    """A part of a declaration. `element` is what it was read from; it takes no part in equality."""
+    """A part of a declaration. `element` is what it was read from; like its place it takes no part in equality.
+
+    Declarations may be nested deeper than any call stack, so comparing, hashing and showing them does not recurse.
+    """
 
     text_code: ClassVar[str] = "shell.unexpected_text"
     child_code: ClassVar[str] = "shell.unexpected_child"
@@ -45,6 +61,47 @@ class Declared(Placed):
     def contradiction(self) -> tuple[str, Span | None] | None:
         """The code and the place where parts of the declaration contradict each other, if they do."""
         return None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Declared):
+            return NotImplemented
+        return all(mine == theirs for mine, theirs in zip_longest(flatten(self), flatten(other)))
+
+    def __hash__(self) -> int:
+        return hash(tuple(flatten(self)))
+
+    def __repr__(self) -> str:
+        return "".join(_shown(part) for part in flatten(self))[1:]
+
+
+Flat = type[Declared] | tuple[str, Any] | None
+
+
+def flatten(record: Declared) -> Iterator[Flat]:
+    """A record without nesting: its class, its fields as (name, value), where a field holds other records its name with
+    their number and then each of them, None at its end."""
+    waiting: list[Declared | Flat] = [record]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, Declared):
+            yield part
+            continue
+        waiting.append(None)
+        yield part.__class__
+        for field in reversed(attrs.fields(part.__class__)):
+            value = getattr(part, field.name)
+            held = (value,) if isinstance(value, Declared) else value
+            if isinstance(held, tuple) and any(isinstance(one, Declared) for one in held):
+                waiting += reversed(held)
+                waiting.append((field.name, len(held)))
+            elif field.eq:
+                waiting.append((field.name, value))
+
+
+def _shown(part: Flat) -> str:
+    if part is None:
+        return ">"
+    return f" {part[0]}={part[1]!r}" if isinstance(part, tuple) else f" <{part.__name__}"
 
 
 @attrs.frozen

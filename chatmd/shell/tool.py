@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import attrs
 
 from chatmd.elements.tool import Command
 from chatmd.paths import PathExpr, parse_path
-from chatmd.shell.shape import ByPresence, Declared, attribute, child, children, needed
+from chatmd.shell.shape import ByPresence, Declared, attribute, child, children, declared, needed
 from chatmd.shell.values import BOOL, ENV_NAME, INTEGER, PATH, REFERENCE, STRINGS, TEXT, Value, choice
 from chatml.source import Span
 
@@ -39,14 +39,14 @@ def tool_choice(names: object) -> Value:
     return attrs.evolve(choice(names), code=INVALID)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Word(Declared):
     """A word of a command line, as it is."""
 
     value: str = needed(TEXT)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class SecretWord(Declared):
     """A word whose end is the value of a variable of the host, and secret."""
 
@@ -54,7 +54,7 @@ class SecretWord(Declared):
     prefix: str = attribute(TEXT, "")
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class PathWord(Declared):
     """A word that is a path. `base="workspace" path="a"` is another spelling of `path="${workspace}/a"`."""
 
@@ -67,7 +67,7 @@ class PathWord(Declared):
         return given if base is None else {"path": f"${{{base}}}/{given['path']}"}
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class CommandLine(Declared):
     """A command with its words: a program, or an executable of the runtime by its id."""
 
@@ -83,7 +83,7 @@ class CommandLine(Declared):
         return None
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Arguments(Declared):
     """The arguments that the model may add: how many, and how many bytes each."""
 
@@ -93,7 +93,7 @@ class Arguments(Declared):
     max_item_bytes: int | None = attribute(INTEGER)
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Fixed(Declared):
     """One command, given by exactly one of a compact line, an executable of the runtime, and an element."""
 
@@ -110,17 +110,17 @@ class Fixed(Declared):
     arguments: Arguments = child("arguments", Arguments, default=Arguments(mode="optional"))
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Structured(Declared):
     """A program and its arguments, both from the model."""
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Chain(Declared):
     """Pipelines and short-circuits of commands, from the model, without a shell."""
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class Raw(Declared):
     """A script from the model, for a shell."""
 
@@ -128,7 +128,7 @@ class Raw(Declared):
     arguments_before_script: tuple[str, ...] = attribute(STRINGS, ("-c",))
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class ScriptFile(Declared):
     """A script file, run by an interpreter or executed itself."""
 
@@ -150,7 +150,7 @@ MODES: dict[str, type[Mode]] = {
 }
 
 
-@attrs.frozen(kw_only=True)
+@declared
 class ShellTool(Declared):
     """A tool that runs commands in the runtime `runtime` (qualified); what commands, its mode says."""
 
@@ -180,12 +180,12 @@ def desugared(tool: Command) -> ShellTool:
     >>> tool.runtime, tool.mode.command, tool.rationale
     ('legacy:custom', 'rg -n', 'optional')
     """
+    place: dict[str, Any] = {"span": tool.span, "source_record": tool.source_record}
     return ShellTool(
         name=tool.name,
         runtime=LEGACY_RUNTIME,
-        mode=Fixed(command=tool.command, span=tool.span, source_record=tool.source_record),
+        mode=Fixed(command=tool.command, **place),
         description=tool.description,
         rationale="optional",
-        span=tool.span,
-        source_record=tool.source_record,
+        **place,
     )
