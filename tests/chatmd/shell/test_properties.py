@@ -126,11 +126,19 @@ def tools(draw: Any) -> ShellTool:
     return ShellTool(mode=mode, **{**common, "name": draw(names), "runtime": draw(names)})
 
 
-declarations = st.one_of(made(ShellAccess), made(ModeratorRuntime), tools())
+@st.composite
+def focused(draw: Any, section: str) -> ShellAccess:
+    """A runtime of one section, so that all of them come up often."""
+    (form,) = shape(ShellAccess).slots[section].tags.values()
+    return ShellAccess(id=draw(names), **{section: draw(made(form))})
+
+
+sections = [focused(name) for name in shape(ShellAccess).slots]
+declarations = st.one_of(made(ShellAccess), made(ModeratorRuntime), tools(), tools(), *sections)
 
 
 @given(st.lists(declarations, min_size=1, max_size=2).map(tuple))
-@settings(max_examples=150)
+@settings(max_examples=250)
 def test_declarations_read_back(elements: tuple[Any, ...]) -> None:
     """`load(dumps(document))` equals the document, for any declarations; and writing is stable."""
     document = Document(elements)
@@ -174,8 +182,8 @@ def code(text: str) -> str | None:
     return None
 
 
-@given(made(ShellAccess))
-@settings(max_examples=60)
+@given(st.one_of(made(ShellAccess), *sections))
+@settings(max_examples=100)
 def test_a_runtime_that_says_nothing_is_what_it_extends(element: Any) -> None:
     """Extending changes nothing by itself: an empty child resolves to its base, and so does the base's own text."""
     base = attrs.evolve(element, id="base", extends=None)
