@@ -164,7 +164,8 @@ class Session:
         """Deliver an event: run the handler, then commit, or suspend, or roll back and raise.
 
         `context` is a record with a string field `phase`. `limits` and `max_spawns` bound this run, and what is left
-        of it after a suspension. `SessionError` refuses the event; `HandlerError` and `CommitRejectedError` report a
+        of it after a suspension; a `depth` below 1,000 is counted exactly if the session was instantiated with such a
+        limit. `SessionError` refuses the event; `HandlerError` and `CommitRejectedError` report a
         run that was rolled back. What is no `Exception` (an interrupt) rolls back, too, and passes.
         """
         return drive(self.event_steps(context, event, limits, max_spawns, Hooks(validate_state, prepare_commit)))

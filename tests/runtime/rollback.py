@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from chatml.limits import Limits
-from chatml.pipeline import Instance, compile
+from chatml.pipeline import EngineName, Instance, compile
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.errors import OperationFailed
 from chatml_runtime.operations import OpContext
@@ -89,6 +89,7 @@ writes = st.builds(
     st.integers(10, 99),
     st.sampled_from("abc"),
 )
+engines: st.SearchStrategy[EngineName] = st.sampled_from(["compiled", "walk"])
 Part = tuple[list[str], str]
 parts = st.lists(
     st.tuples(st.lists(writes, min_size=1, max_size=4), st.sampled_from(["effect", "emit", "catch", "call"])),
@@ -124,10 +125,10 @@ def asking(parts: list[Part], position: int) -> list[Part]:
 class Subject:
     """A session whose `` `Run `` has a generated body, and which can show everything that the script can reach."""
 
-    def __init__(self, run: str) -> None:
+    def __init__(self, run: str, engine: EngineName = "compiled") -> None:
         handler = f"let on_event = fun ctx st ev ->\n  match ev with\n  | `Run -> ({run})\n  | _ -> Task.pure(st)\n"
         self.source = PRELUDE + handler
-        self.instance: Instance = compile(self.source, surface=UI_MODERATOR).run(journaled=True)
+        self.instance: Instance = compile(self.source, surface=UI_MODERATOR).run(journaled=True, engine=engine)
 
         def tool_call(context: OpContext, name: str, args: Any) -> Any:
             if name == "broken":

@@ -6,17 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chatml.pipeline import EngineName
 from chatml_runtime.errors import HandlerError
-from tests.runtime.rollback import FAILURES, WRITES, Part, Subject, asking, body, parts
+from tests.runtime.rollback import FAILURES, WRITES, Part, Subject, asking, body, engines, parts
 
 EXAMPLES = settings(max_examples=60, deadline=None)
 
 
 @EXAMPLES
-@given(parts, st.sampled_from(FAILURES))
-def test_a_failed_event_leaves_nothing(parts: list[Part], failure: str) -> None:
+@given(parts, st.sampled_from(FAILURES), engines)
+def test_a_failed_event_leaves_nothing(parts: list[Part], failure: str, engine: EngineName) -> None:
     """After a failed event every observable equals its value before it."""
-    subject = Subject(body(parts, failure))
+    subject = Subject(body(parts, failure), engine)
     before = subject.observe()
     for _ in range(2):
         with pytest.raises(HandlerError):
@@ -25,10 +26,11 @@ def test_a_failed_event_leaves_nothing(parts: list[Part], failure: str) -> None:
 
 
 @EXAMPLES
-@given(parts, st.integers(0, 4), st.sampled_from([*FAILURES, "abandon"]))
-def test_a_suspended_run_leaves_nothing(parts: list[Part], position: int, failure: str) -> None:
+@given(parts, st.integers(0, 4), st.sampled_from([*FAILURES, "abandon"]), engines)
+def test_a_suspended_run_leaves_nothing(parts: list[Part], position: int, failure: str, engine: EngineName) -> None:
     """While a run is suspended, and after it failed or was abandoned, every observable is as before it."""
-    subject = Subject(body(asking(parts, position), "Task.pure(st)" if failure == "abandon" else failure))
+    end = "Task.pure(st)" if failure == "abandon" else failure
+    subject = Subject(body(asking(parts, position), end), engine)
     before = subject.observe()
     request = subject.deliver().pending
     assert request is not None
@@ -46,7 +48,7 @@ def test_a_suspended_run_leaves_nothing(parts: list[Part], position: int, failur
 def test_a_suspension_changes_nothing_in_the_end(parts: list[Part], position: int) -> None:
     """A run that was suspended and resumed ends as the same run without the question does."""
     end = "Task.pure({ st with n = st.n + 1 })"
-    suspended, plain = Subject(body(asking(parts, position), end)), Subject(body(parts, end))
+    suspended, plain = Subject(body(asking(parts, position), end)), Subject(body(parts, end), "walk")
     for _ in range(2):
         suspended.deliver()
         suspended.session.resume("yes")
