@@ -19,8 +19,10 @@ from chatmd.shell.access import ModeratorRuntime, ShellAccess
 from chatmd.shell.tool import ShellTool
 
 ToolDecl = Builtin | ReadFile | Command | AgentTool | McpTool | ShellTool
-Runtime = ShellAccess | ModeratorRuntime
-TopLevel = Message | ToolCall | ToolResponse | Reasoning | Config | ToolDecl | ModeratorScript | ShellScript | Runtime
+RuntimeDecl = ShellAccess | ModeratorRuntime
+TopLevel = (
+    Message | ToolCall | ToolResponse | Reasoning | Config | ToolDecl | ModeratorScript | ShellScript | RuntimeDecl
+)
 """Everything that a document is made of."""
 
 T = TypeVar("T")

@@ -14,7 +14,9 @@ from chatmd.loader import load_file
 from chatmd.paths import HostPaths, InvalidPathError, PathExpr
 from chatmd.problems import ChatmdError, Diagnostic, encode
 from chatmd.resources import Context
+from chatmd.shell.authority import authority, show_authority
 from chatmd.shell.resolve import resolve_runtimes
+from chatmd.shell.runtime import Runtime
 from chatmd.tools import check_tools, declared_tools, schema, summary
 from chatmd.trace_text import flatten_output
 
@@ -31,17 +33,16 @@ def check(path: str | os.PathLike[str]) -> tuple[Diagnostic, ...]:
         document = load_file(path)
     except ChatmdError as error:
         return error.diagnostics
-    return tuple(_findings(document))
+    _, findings = _resolved_runtimes(document)
+    return (*document.warnings, *check_tools(document), *findings)
 
 
-def _findings(document: Document) -> list[Diagnostic]:
-    """The warnings of a document, and what keeps its tools and its shell runtimes from being offered."""
-    findings = [*document.warnings, *check_tools(document)]
+def _resolved_runtimes(document: Document) -> tuple[list[Runtime], tuple[Diagnostic, ...]]:
+    """The shell runtimes of a document, or why there are none."""
     try:
-        resolve_runtimes(document)
+        return list(resolve_runtimes(document).values()), ()
     except ChatmdError as error:
-        findings += error.diagnostics
-    return findings
+        return [], error.diagnostics
 
 
 def describe(
@@ -52,14 +53,15 @@ def describe(
     run_agent: RunAgent | None = None,
 ) -> dict[str, Any]:
     """A document as plain data: `config`, `items` as the model sees them, `tools` with schemas, `scripts`, `roots`,
-    and `findings`: warnings, and the tools that cannot be offered.
+    `runtimes` (shell runtimes and what they may do), and `findings`: warnings, and what cannot be offered.
 
     `hosts` gives values to path variables: without one, only the prompt's directory is known. Raises `ChatmdError`
     as `to_input_items` does.
     """
     if hosts is None:
         hosts = HostPaths(prompt_dir=None if document.root is None else document.root.prompt_dir)
-    findings = _findings(document)
+    runtimes, unresolved = _resolved_runtimes(document)
+    findings = [*document.warnings, *check_tools(document), *unresolved]
     tools = []
     for tool in declared_tools(document):
         declaration = tool.declaration
@@ -95,6 +97,7 @@ def describe(
             if isinstance(tool_decl, ReadFile)
             for root in tool_decl.roots
         ],
+        "runtimes": [authority(runtime) for runtime in runtimes],
         "findings": [encode(finding) for finding in findings],
     }
 
@@ -112,6 +115,7 @@ def show(description: dict[str, Any]) -> str:
         ("config", [f"{name}: {value}" for name, value in description["config"].items()]),
         ("items", [_item(index, item) for index, item in enumerate(description["items"])]),
         ("tools", [_tool(tool) for tool in description["tools"]]),
+        ("shell runtimes", [show_authority(runtime) for runtime in description["runtimes"]]),
         ("read roots", [_root(root) for root in description["roots"]]),
         ("scripts", [_script(script) for script in description["scripts"]]),
     ]

@@ -412,7 +412,7 @@ def test_s_004_everything_is_read() -> None:
     assert document.moderator_runtime.shell_runtime == "base"
 
 
-def test_ids_and_references_are_qualified(tmp_path: Path) -> None:
+def test_m_057_ids_and_references_are_qualified(tmp_path: Path) -> None:
     write(
         tmp_path,
         lib__x_chatmd='<shell_access id="r" extends="builtin:yolo">'

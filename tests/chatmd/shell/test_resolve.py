@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import pytest
 
-from chatmd import Runtime, check, describe, resolve_runtimes
+from chatmd import Runtime, check, describe, resolve_runtimes, show
 from chatmd.shell.policy import Joined
 from chatmd.shell.profiles import defaults, legacy, profile, profiles
 from chatmd.shell.runtime import Platform
@@ -351,3 +351,18 @@ def test_check_reports_what_does_not_resolve(tmp_path: Path) -> None:
     (found,) = check(tmp_path / "p.chatmd")
     assert (found.code, place(found)[1:]) == ("shell.unknown_runtime", (30, "b"))
     assert [one["code"] for one in describe(load(shell("", 'id="a" extends="b"')))["findings"]] == [found.code]
+
+
+def test_runtimes_are_described() -> None:
+    text = shell('<capabilities><write path_env="OUT"/></capabilities>', 'id="a" extends="builtin:workspace-readonly"')
+    description = describe(load(text + shell("", 'id="b"')))
+    first, second = description["runtimes"]
+    assert (first["profile"], first["sandbox"], first["powers"]) == ("builtin:workspace-readonly@1", "required", [])
+    assert (first["read"], first["write"]) == (["${workspace}"], ["$OUT"])
+    assert [rule["action"] for rule in first["rules"]] == ["deny", "allow"]
+    assert second["profile"] is None
+    assert show(description).splitlines()[-2:] == [
+        "  a: builtin:workspace-readonly@1; sandbox required; read ${workspace}; write $OUT; powers nothing; "
+        "policy ask with 2 rules",
+        "  b: sandbox required; read nothing; write nothing; powers nothing; policy ask",
+    ]
