@@ -121,6 +121,7 @@ def _open(element: Element, form: Form, tags: Path, reading: Reading, field: str
     if isinstance(form, ByValue):
         allowed.add(form.attribute)
     given = attributes.strict(element, allowed, path, reading.record)
+    attributes.require(element, given, _required_by_all(form), path, reading.record)
     record = _choose(element, form, given, path, reading)
     known = shape(record)
     attributes.require(element, given, known.required, path, reading.record)
@@ -135,6 +136,12 @@ def _open(element: Element, form: Form, tags: Path, reading: Reading, field: str
             place = attributes.name_of(element, name)
             reading.warn("shell.ignored_attribute", place, path=path, tag=element.tag, attribute=name)
     return frame_of(element, record, tags, values, field)
+
+
+def _required_by_all(form: Form) -> list[str]:
+    """The attributes that must be there whatever the element is read as."""
+    first, *others = (shape(record).required for record in records(form))
+    return [name for name in first if all(name in other for other in others)]
 
 
 def _choose(element: Element, form: Form, given: Mapping[str, str], path: Path, reading: Reading) -> type[Declared]:

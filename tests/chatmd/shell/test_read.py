@@ -321,6 +321,12 @@ def test_findings_of_a_section_come_from_left_to_right() -> None:
     assert fault(shell("x<limits/><limits/>"))[0] == "shell.unexpected_text"
 
 
+def test_what_must_be_there_comes_before_what_decides() -> None:
+    assert fault(shell("<interceptors><interceptor id='i'/></interceptors>"))[1] == "interceptors.interceptor.phase"
+    assert fault(shell("<reviewers><reviewer/></reviewers>"))[1] == "reviewers.reviewer.id"
+    assert fault(shell("<effect_analysis><analyzer kind='x'/></effect_analysis>"))[1] == "effect_analysis.analyzer.id"
+
+
 def test_misspelt_names_are_recognised() -> None:
     assert finding(shell("<limitz/>")).help == "an unknown tag is text: did you mean `limits`?"
     assert finding(shell('<limits wall_tim="1s"/>')).help == "did you mean `wall_time`?"
