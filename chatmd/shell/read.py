@@ -63,8 +63,18 @@ class Frame:
 
     @property
     def path(self) -> Path:
-        """The path in findings: the top-level element names its sections, a section what it holds."""
-        return self.tags if len(self.tags) <= SHORTEST_CHAIN else self.tags[1:]
+        """The path of the element in findings."""
+        return path_of(self.tags)
+
+
+def path_of(tags: Path) -> Path:
+    """The path in findings of an element that some tags lead to: a top-level element names its sections, a section
+    what it holds.
+
+    >>> path_of(("shell_access", "limits")), path_of(("shell_access", "policy", "rule"))
+    (('shell_access', 'limits'), ('policy', 'rule'))
+    """
+    return tags if len(tags) <= SHORTEST_CHAIN else tags[1:]
 
 
 def frame_of(element: Element, record: type[Declared], tags: Path, values: dict[str, Any], field: str = "") -> Frame:
@@ -116,7 +126,7 @@ def _entry(parent: Frame, node: Node, reading: Reading) -> Frame | None:
 
 def _open(element: Element, form: Form, tags: Path, reading: Reading, field: str = "") -> Frame:
     """An element with its attributes read, as the record that they decide on."""
-    path = frame_of(element, Declared, tags, {}).path
+    path = path_of(tags)
     allowed = {name for record in records(form) for name in (*shape(record).attributes, *record.spellings)}
     if isinstance(form, ByValue):
         allowed.add(form.attribute)
@@ -220,7 +230,7 @@ def _too_many(parent: Frame, slot: Slot, child: Element, first: Declared, readin
     tag = parent.element.tag
     if slot.arity is None:
         labels = [] if first.span is None else [(first.span, "the first one is here")]
-        path = frame_of(child, parent.record, (*parent.tags, child.tag), {}).path
+        path = path_of((*parent.tags, child.tag))
         return reading.fault("shell.duplicate_section", child.span, path=path, labels=labels, tag=tag, child=child.tag)
     labels = [(child.span, "this one is too many")]
     return reading.fault(slot.arity, parent.element.span, path=parent.path, labels=labels, tag=tag, count="several")
