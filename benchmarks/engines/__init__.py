@@ -1,0 +1,1 @@
+"""The engines beside hand-written Python and embeddable peers: `python -m benchmarks.engines`."""
