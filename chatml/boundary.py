@@ -24,6 +24,8 @@ from chatml.values import INT_MAX, INT_MIN, ModuleValue, Ref, Task, Value, is_fu
 
 TAG = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
 LABEL = re.compile(r"[a-z_][A-Za-z0-9_]*", re.ASCII)
+SCALARS = frozenset((type(None), bool, int, float, str))
+"""What is the same in the language and in Python."""
 OPAQUE = (Ref, ModuleValue, Task)
 WHOLE = 1e16
 """Below this magnitude `repr` writes a float with an integral value without exponent."""
@@ -53,6 +55,8 @@ def to_python(value: Value) -> Any:
     >>> to_python({"xs": [1, 2], "on": ("Some", True)})
     {'xs': [1, 2], 'on': ('Some', True)}
     """
+    if type(value) in SCALARS or (type(value) is tuple and all(type(part) in SCALARS for part in value)):
+        return value
     return _ToPython(value).run()
 
 

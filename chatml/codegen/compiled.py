@@ -11,7 +11,7 @@ from chatml.callers import caller, gatherer
 from chatml.codegen.bounce import Bounce, finish
 from chatml.codegen.code import Code, cell_name, raw_name
 from chatml.codegen.failures import translate
-from chatml.engine import Engine
+from chatml.engine import Engine, SinkError
 from chatml.equality import equal
 from chatml.errors import RuntimeFailure
 from chatml.faults import TOO_LARGE, builtin_failed, host_failed, no_match, not_a_function, wrong_arity
@@ -59,14 +59,25 @@ class Compiled(Engine):
             failure = translate(error, self.code, self.namespace, self.budget)
         raise failure
 
+    def apply(self, function: Value, args: list[Value]) -> Value:
+        if self.code.recursive:
+            return super().apply(function, args)
+        try:  # What `guard` does, without its layers: a decision of a policy is often no more work than they are.
+            return caller(len(args))(self.function(function, len(args)), args)
+        except SinkError as escape:
+            raise escape.error from None
+        except Exception as error:
+            failure = translate(error, self.code, self.namespace, self.budget)
+        raise failure
+
     def function(self, function: Value, arity: int) -> Callable[..., Value]:
-        if isinstance(function, BuiltinFunction):  # A builtin made this one itself: the continuation of a task.
-            function = as_function(self, function)
-        if not isinstance(function, FunctionType):
-            raise not_a_function(function, None)
-        if function.__code__.co_argcount != arity:
+        if isinstance(function, FunctionType):
+            if function.__code__.co_argcount == arity:
+                return function
             raise wrong_arity(function.__code__.co_argcount, arity, None)
-        return function
+        if isinstance(function, BuiltinFunction):  # A builtin made this one itself: the continuation of a task.
+            return self.function(as_function(self, function), arity)
+        raise not_a_function(function, None)
 
     def call(self, function: Value, args: list[Value]) -> Value:
         try:
@@ -131,7 +142,7 @@ def as_value(engine: Compiled, builtin: Value) -> Value:
     return as_function(engine, builtin)
 
 
-def as_function(engine: Compiled, builtin: BuiltinFunction) -> Value:
+def as_function(engine: Compiled, builtin: BuiltinFunction) -> Callable[..., Value]:
     arity = builtin.arity
     apply = caller(arity + builtin.uses_machine)
 

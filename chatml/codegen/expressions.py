@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -109,12 +109,27 @@ def division(body: Body, node: core.Binary, left: ast.expr, right: ast.expr) -> 
     return call(careful, left, right)
 
 
-def concat(body: Body, node: core.Concat) -> ast.expr:
-    left, right = body.operands((node.left, node.right))
+def joined(node: core.Expr) -> list[core.Expr]:
+    """The operands of a chain of `++`, from left to right."""
+    parts = []
+    while isinstance(node, core.Concat):
+        parts.append(node.right)
+        node = node.left
+    return [node, *reversed(parts)]
+
+
+def concat(body: Body, node: core.Concat, operands: Sequence[ast.expr] | None = None) -> ast.expr:
+    """A chain of `++`, of operands that may have been evaluated already."""
+    result: ast.expr
+    result, *rest = body.operands(joined(node)) if operands is None else operands
     spot = Spot(Kind.CONCAT, node.span)
-    result = keep(body.unit.fresh(), body.at(ast.BinOp(left, ast.Add(), right), spot))
-    fits = compare(body.at(call("len", result), spot), ast.LtE(), name("X"))
-    return ast.IfExp(fits, name(result.target.id), body.at(call("too_long"), spot))
+    for operand in rest:
+        body.unit.descend()
+        result = body.at(ast.BinOp(result, ast.Add(), operand), spot)
+    body.unit.depth -= len(rest)
+    variable = body.unit.fresh()
+    fits = compare(body.at(call("len", keep(variable, result)), spot), ast.LtE(), name("X"))
+    return ast.IfExp(fits, name(variable), body.at(call("too_long"), spot))
 
 
 def equal(body: Body, node: core.Equal) -> ast.expr:

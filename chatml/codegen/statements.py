@@ -13,9 +13,9 @@ from typing import Any
 from chatml import core
 from chatml.codegen.body import DROP, RETURN, Body, Target, step_name
 from chatml.codegen.code import Kind, Spot
-from chatml.codegen.expressions import apply, bind, bind_group, shortcut
+from chatml.codegen.expressions import apply, bind, bind_group, concat, joined, shortcut
 from chatml.codegen.matches import lower_match
-from chatml.codegen.python import assign_all, call, const, name
+from chatml.codegen.python import assign, assign_all, call, compare, const, name
 
 
 def let_into(body: Body, node: core.Let, target: Target) -> core.Expr:
@@ -78,6 +78,18 @@ def apply_into(body: Body, node: core.Call, target: Target) -> None:
         body.put(apply(body, node), target)
 
 
+def grows(body: Body, node: core.Concat, param: str, changed: set[str]) -> bool:
+    """Whether a concatenation adds constants and unchanged variables to a parameter."""
+    first, *rest = joined(node)
+    if not (isinstance(first, core.Local) and body.places[first.slot].name == param):
+        return False
+    return all(
+        isinstance(part, core.Constant)
+        or (isinstance(part, core.Local) and body.places[part.slot].name not in changed | body.varying)
+        for part in rest
+    )
+
+
 def known(body: Body, function: core.Expr) -> core.Lambda | None:
     """The function that an expression is known to name."""
     if isinstance(function, core.Global):
@@ -87,16 +99,46 @@ def known(body: Body, function: core.Expr) -> core.Lambda | None:
     return None
 
 
+def concat_into(body: Body, node: core.Concat, target: Target) -> None:
+    """`s = s ++ …` grows a string in place, which CPython does where the sum is assigned to its own left operand."""
+    parts = joined(node)
+    operands = body.operands(parts)
+    grown, *pieces = operands
+    if not (isinstance(target, str) and isinstance(grown, ast.Name) and grown.id == target):
+        body.put(concat(body, node, operands), target)
+        return
+    if any(mentions(piece, target) for piece in pieces):
+        pieces = [body.temporary(concat(body, node, operands[1:]))] if len(pieces) > 1 else body.all_temporary(pieces)
+    spot = Spot(Kind.CONCAT, node.span)
+    for piece in pieces:
+        body.emit(body.at(assign(target, body.at(ast.BinOp(name(target), ast.Add(), piece), spot)), spot))
+    too_long = compare(body.at(call("len", name(target)), spot), ast.Gt(), name("X"))
+    body.emit(ast.If(too_long, [ast.Expr(body.at(call("too_long"), spot))], []))
+
+
+def mentions(value: ast.expr, variable: str) -> bool:
+    """Whether an expression reads a variable."""
+    return any(isinstance(part, ast.Name) and part.id == variable for part in ast.walk(value))
+
+
 def start_again(body: Body, node: core.Call) -> None:
-    """A function's call of itself at its end: new values for its parameters, and another turn."""
-    args = body.operands(node.args)
+    """A function's call of itself at its end: new values for its parameters, and another turn.
+
+    A parameter that only grows by what no other new value depends on is left for last, to be grown in place.
+    """
     changed = [
         (param, arg)
-        for param, arg in zip(body.params, args, strict=True)
-        if not (isinstance(arg, ast.Name) and arg.id == param)
+        for param, arg in zip(body.params, node.args, strict=True)
+        if not (isinstance(arg, core.Local) and body.places[arg.slot].name == param)
     ]
-    if changed:
-        body.emit(assign_all(*zip(*changed, strict=True)))
+    new = {param for param, _ in changed}
+    growing = [(param, arg) for param, arg in changed if isinstance(arg, core.Concat) and grows(body, arg, param, new)]
+    others = [pair for pair in changed if pair not in growing]
+    if others:
+        params, args = zip(*others, strict=True)
+        body.emit(assign_all(params, body.operands(args)))
+    for param, arg in growing:
+        concat_into(body, arg, param)
     if body.unit.bounded:
         body.emit(body.tick(Spot(Kind.LOOP, node.span)))
     body.emit(ast.Continue())
@@ -110,5 +152,6 @@ STATEMENTS: dict[type, Callable[[Body, Any, Target], core.Expr | None]] = {
     core.And: shortcut_into,
     core.Or: shortcut_into,
     core.Call: apply_into,
+    core.Concat: concat_into,
     core.Match: lower_match,
 }
