@@ -1,33 +1,39 @@
-"""The two drivers that carry out what a session's steps want: plainly, and in `asyncio` (X-24)."""
+"""The two drivers that carry out what some steps want: plainly, and in `asyncio` (X-24)."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Generator
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
 
 from chatml_runtime import problems
 from chatml_runtime.errors import OperationFailed
 from chatml_runtime.tasks import Call
 
+Wish = TypeVar("Wish")
 Result = TypeVar("Result")
-CallSteps: TypeAlias = Generator[Call, Any, Result]
 
 
-def drive(steps: CallSteps[Result]) -> Result:
-    """Carry out every call at once. A callable that answers with an awaitable fails its operation."""
+def start_plainly(call: Call) -> Any:
+    """The answer of a call; one that is still to come fails the operation."""
+    answer = call.start()
+    if inspect.isawaitable(answer):
+        discard(answer)
+        raise OperationFailed(problems.asynchronous_operation(call.op.name))
+    return answer
+
+
+def drive(steps: Generator[Wish, Any, Result], start: Callable[[Any], Any] = start_plainly) -> Result:
+    """Carry out every wish at once. A callable that answers with an awaitable fails its operation."""
     try:
-        call = next(steps)
+        wish = next(steps)
         while True:
             try:
-                answer = call.start()
-                if inspect.isawaitable(answer):
-                    discard(answer)
-                    raise OperationFailed(problems.asynchronous_operation(call.op.name))
+                answer = start(wish)
             except BaseException as error:
-                call = steps.throw(error)
+                wish = steps.throw(error)
             else:
-                call = steps.send(answer)
+                wish = steps.send(answer)
     except StopIteration as finished:
         result: Result = finished.value
         return result
@@ -35,19 +41,19 @@ def drive(steps: CallSteps[Result]) -> Result:
         steps.close()
 
 
-async def adrive(steps: CallSteps[Result]) -> Result:
-    """Carry out every call, and await those that answer with an awaitable."""
+async def adrive(steps: Generator[Wish, Any, Result], start: Callable[[Any], Any] = Call.start) -> Result:
+    """Carry out every wish, and await those that answer with an awaitable."""
     try:
-        call = next(steps)
+        wish = next(steps)
         while True:
             try:
-                answer = call.start()
+                answer = start(wish)
                 if inspect.isawaitable(answer):
                     answer = await answer
             except BaseException as error:
-                call = steps.throw(error)
+                wish = steps.throw(error)
             else:
-                call = steps.send(answer)
+                wish = steps.send(answer)
     except StopIteration as finished:
         result: Result = finished.value
         return result

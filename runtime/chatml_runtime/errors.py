@@ -22,6 +22,7 @@ ChatmlError
 ├── UnexpectedToolDecisionError      a tool decision where no call was under review; it is committed
 ├── ReplayError                      a replayed event failed; carries what was committed before it
 ├── BudgetExceededError              too many self-triggered turns; carries the history
+├── ModelResponseError               a model client answered with something that is no provider item
 └── SnapshotError
     ├── SnapshotSuspendedError       a session that waits for an answer cannot be stored
     ├── UnserializableValueError     the state holds something that is not data
@@ -152,6 +153,10 @@ class BudgetExceededError(ChatmlError):
     def __init__(self, message: str, history: Sequence[Any] = ()) -> None:
         self.history = tuple(history)
         super().__init__(message)
+
+
+class ModelResponseError(ChatmlError):
+    """A model client that answered with something else than provider items (section 13.3)."""
 
 
 class SnapshotSuspendedError(SnapshotError):

@@ -68,6 +68,9 @@ class Moderator:
 
     Callables of the host run inside the call that reached them. From there, `enqueue` puts its event aside until the
     run has ended, and every other call raises `SessionBusyError`.
+
+    `drain_limit` is how many queued events are replayed after an event at most; None if the host replays them itself.
+    A turn driver sets the limit to that of its policy.
     """
 
     def __init__(
@@ -88,7 +91,7 @@ class Moderator:
         self._allocator = allocator
         self._overlay = overlay
         self._limits = limits
-        self._drain_limit = drain_limit
+        self.drain_limit = drain_limit
         self._observer = observer
         self._validate_state = validate_state
         self._history = SeenHistory()
@@ -313,10 +316,10 @@ class Moderator:
         if self._session.pending is not None:
             return ModerationResult(RunStatus.SUSPENDED, outcome, self._session.pending)
         result = ModerationResult(RunStatus.COMMITTED, outcome)
-        if self._drain_limit is None or self._session.is_halted:
+        if self.drain_limit is None or self._session.is_halted:
             return result
         try:
-            replayed = yield from self._replay(given, self._drain_limit)
+            replayed = yield from self._replay(given, self.drain_limit)
         except ReplayError as error:
             error.committed = result
             raise

@@ -139,3 +139,68 @@ BUSY_LOOP = (
     "The session is busy in a task of this event loop; waiting for it here would block it: await the async method"
 )
 SNAPSHOT_WHILE_SUSPENDED = "Cannot store a session while it is waiting for an answer; resume it or abandon the request"
+
+# -- turns (sections 12 to 14)
+
+
+def unexpected_decision(source: str, decision: str) -> str:
+    return f"{source} returned an unexpected tool moderation action: {decision}; only a call under review takes one"
+
+
+def too_many_self_triggered_turns(limit: int) -> str:
+    return f"Exceeded maximum consecutive moderator-requested turns ({limit})."
+
+
+def ended_by_moderator(reason: str) -> str:
+    """The output of a call that an ended session does not run, and the notice of the end: data, not wording."""
+    return f"Session ended by moderator: {reason}"
+
+
+def asynchronous_approval() -> str:
+    return "The approval provider is asynchronous; use the a-prefixed methods of the driver"
+
+
+def foreign_model_item(position: int, problem: str) -> str:
+    return f"item {position} of the model client's response is no provider item: {problem}"
+
+
+def foreign_response(kind: str) -> str:
+    return f"the model client answered with a Python `{kind}`; expected an iterable of provider items, or an async one"
+
+
+def foreign_output(tool: str, problem: str) -> str:
+    return f'the tool "{tool}" answered with something that is no JSON: {problem}'
+
+
+def unknown_tool(name: str, known: Iterable[str]) -> str:
+    return f'There is no tool "{name}"; there is: {listed(known) or "none"}'
+
+
+def tool_timed_out(name: str, limit_ms: int | None) -> str:
+    return f'The tool "{name}" did not answer within {limit_ms} ms'
+
+
+UNANSWERED_CALL = "No output: the run failed before this tool call was answered."
+BUSY_CONVERSATION = "The conversation is running already; await its run, or steer it"
+
+
+# -- asynchronous work (section 16)
+
+NO_EVENT_LOOP = (
+    "No event loop runs here that could do work in the background; give one, such as that of a BackgroundLoop"
+)
+
+
+def too_many_jobs(op: str, limit: int) -> str:
+    return f"{op}: exceeded maximum spawned job limit: {limit} are in flight"
+
+
+def too_many_timers(op: str, limit: int) -> str:
+    return f"{op}: this host keeps at most {limit} timers"
+
+
+def host_closed(op: str) -> str:
+    return f"{op}: the host has closed"
+
+
+BUSY_BACKGROUND = "This is the thread of the background loop itself; await the coroutine instead"

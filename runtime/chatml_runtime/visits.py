@@ -18,6 +18,11 @@ def is_inside(turnstile: Turnstile) -> bool:
     return any(visit.active and visit.turnstile is turnstile for visit in ACTIVE.get())
 
 
+def is_anywhere_inside() -> bool:
+    """Whether the running code is part of a call that has passed any turnstile and has not left yet."""
+    return any(visit.active for visit in ACTIVE.get())
+
+
 class Visit:
     """One call behind a turnstile: `with` for a thread, `async with` for a coroutine.
 
