@@ -180,6 +180,7 @@ def tool_timed_out(name: str, limit_ms: int | None) -> str:
     return f'The tool "{name}" did not answer within {limit_ms} ms'
 
 
+BUSY_CONTROLLER = "The controller is at work already; submit, and it will see to it"
 UNANSWERED_CALL = "No output: the run failed before this tool call was answered."
 BUSY_CONVERSATION = "The conversation is running already; await its run, or steer it"
 

@@ -28,6 +28,7 @@ from chatml_runtime.identities import HistoryEntry, Json
 from chatml_runtime.items import Item, instruction
 from chatml_runtime.moderator import Moderator
 from chatml_runtime.outcome import DECISION_NAMES, Outcome, RuntimeRequest
+from chatml_runtime.overlay import EffectiveEntry, Overlay
 from chatml_runtime.policy import DEFAULT_POLICY, RuntimePolicy
 from chatml_runtime.results import DrainResult, EventInput, ModerationResult, StopReason
 from chatml_runtime.session import RunStatus
@@ -73,6 +74,9 @@ class Wish:
     plain: Callable[[], Any]
     awaited: Callable[[], Any]
 
+
+NO_OVERLAY = Overlay()
+"""That of a conversation without a moderator."""
 
 Result = TypeVar("Result")
 Steps: TypeAlias = Generator[Wish, Any, Result]
@@ -130,10 +134,9 @@ class TurnDriver:
         """Why the session has ended."""
         return None if self.moderator is None else self.moderator.end_reason
 
-    def effective_items(self, history: Sequence[HistoryEntry]) -> tuple[Json, ...]:
-        """The provider items of a history as the model sees it."""
-        entries = history if self.moderator is None else self.moderator.effective_history(history)
-        return tuple(entry.item for entry in entries)
+    def effective_entries(self, history: Sequence[HistoryEntry]) -> tuple[EffectiveEntry, ...]:
+        """A history as the model sees it, each entry with its provenance."""
+        return (NO_OVERLAY if self.moderator is None else self.moderator.overlay).apply(history)
 
     # The operations
 
@@ -198,7 +201,10 @@ class TurnDriver:
         return await acarry_out(self._end_turn(given))
 
     def drain(self, given: TurnInput) -> Requests:
-        """Replay what has been queued from outside, within the policy's drain limit (section 15.3)."""
+        """Replay what has been queued from outside, within the policy's drain limit (section 15.3).
+
+        A request that is pending is answered first; without a provider, `SessionSuspendedError`.
+        """
         return carry_out(self._drain(given))
 
     async def adrain(self, given: TurnInput) -> Requests:
@@ -216,7 +222,7 @@ class TurnDriver:
         requests: Requests = ()
         if not self.is_ended:
             requests = yield from self._tell(TurnStart(), given)
-        inputs = self.effective_items(given.history)
+        inputs = tuple(effective.entry.item for effective in self.effective_entries(given.history))
         if self.is_ended:
             return PreparedRequest(inputs, requests, ended=True)
         text = steering.take_text() if steering is not None else None
@@ -248,7 +254,6 @@ class TurnDriver:
     def _drain(self, given: TurnInput) -> Steps[Requests]:
         if self.moderator is None or self.is_ended:
             return ()
-        self._refuse_pending()
         outcomes: list[Outcome] = []
         yield from self._settle(self.moderator, outcomes, self._shown(given), replays=True)
         refuse_decisions(outcomes, Phase.INTERNAL_EVENT)
