@@ -128,8 +128,7 @@ class Conversation:
 
     async def append(self, entry: HistoryEntry) -> None:
         """Have the moderator look at an entry (`Item_appended`), then let it join the history."""
-        if not self.driver.is_ended:
-            self._observe(await self.driver.aentry_appended(self.given(entry)))
+        await self._announce(entry)
         self._join(entry)
 
     async def run(self) -> RunReport:
@@ -201,9 +200,11 @@ class Conversation:
         if not self.driver.is_ended:
             reviewed = await self.driver.areview_tool_call(self.given(), call, entry=entry)
             self._observe(reviewed.requests)
-        await self.append(HistoryEntry(entry.id, reviewed.call_item))
+        entry = HistoryEntry(entry.id, reviewed.call_item)
+        await self._announce(entry)
         opened = OpenCall(reviewed.call, reviewed.synthetic_output)
         self._open.append(opened)
+        self._join(entry)
         if opened.output is not None:
             return
         if self.driver.is_ended:
@@ -248,6 +249,10 @@ class Conversation:
                 LOGGER.exception("on_entry failed for an output that closes a failed run")
         if tasks:
             await asyncio.wait(tasks, timeout=GRACE_SECONDS)
+
+    async def _announce(self, entry: HistoryEntry) -> None:
+        if not self.driver.is_ended:
+            self._observe(await self.driver.aentry_appended(self.given(entry)))
 
     def _join(self, entry: HistoryEntry) -> None:
         self._history.append(entry)
