@@ -199,20 +199,20 @@ class Controller:
         """Do what is to be done, until nothing is left but to wait.
 
         What fails is shown, and the session goes on; only a failing start raises, now and every time (13.6).
-        `SessionBusyError` while another `settle` or `serve` is active. A queue that refills itself is left for the
-        next call after one drain.
+        `SessionBusyError` while another `settle` or `serve` is active. A queue that refills itself keeps nothing else
+        from being done, and is left for the next call in the end.
         """
         if self._busy:
             raise SessionBusyError(problems.BUSY_CONTROLLER)
         self._busy, self._loop = True, asyncio.get_running_loop()
         try:
             await self._start()
-            last = None
+            drained = False
             while not self.is_ended and not self._closed:
-                operation = self._next_operation()
-                if operation is None or (operation == last == self._drain):
+                operation = self._next_operation(drained)
+                if operation is None:
                     break
-                last = operation
+                drained = operation == self._drain
                 await self._attempt(operation)
             if self.is_ended:
                 self._end()
@@ -233,18 +233,20 @@ class Controller:
             else:
                 await self._woken.wait()
 
-    def _next_operation(self) -> Callable[[], Awaitable[None]] | None:
-        """What comes next. Queued events come before anything else is begun (section 15.3)."""
-        moderator = self._moderator
-        if moderator is not None and moderator.pending is not None:
-            return self._drain
-        if self._dirty and not self._drains_are_paused:
+    def _next_operation(self, drained: bool = False) -> Callable[[], Awaitable[None]] | None:
+        """What comes next. Queued events come before anything else is begun (section 15.3), but not twice in a row."""
+        if not drained and (self._is_pending or (self._dirty and not self._drains_are_paused)):
             return self._drain
         if self._compaction_wanted and self._compact is not None:
             return self._do_compact
         if self._notes or self._submissions:
             return self._run_for_user
         return None if self._turn_wanted is None else self._run_automatically
+
+    @property
+    def _is_pending(self) -> bool:
+        """Whether a question was left unanswered when something was cancelled."""
+        return self._moderator is not None and self._moderator.pending is not None
 
     @property
     def _drains_are_paused(self) -> bool:

@@ -107,6 +107,8 @@ class Job:
 class JobRunner:
     """Runs the jobs of any number of sessions, at most `max_spawned_jobs` at a time; safe to use from any thread.
 
+    A job is running until its result is known, then arriving until its session has it.
+
     Jobs run in the event loop of the `post`. Without a running loop of its own, a host gives the post one that it owns
     (`BackgroundLoop`).
     """
@@ -114,8 +116,9 @@ class JobRunner:
     def __init__(self, *, max_spawned_jobs: int = 100, post: Post | None = None) -> None:
         self.post = Post() if post is None else post
         self._max_jobs = max_spawned_jobs
-        self._jobs: dict[str, Job] = {}
         self._running: dict[str, Job] = {}
+        self._arriving: dict[str, Job] = {}
+        self._ended: dict[str, JobState] = {}
         self._numbers: Counter[JobKind] = Counter()
         self._lock = threading.Lock()
         self._closed = False
@@ -157,8 +160,7 @@ class JobRunner:
     def state(self, job: str) -> JobState | None:
         """How a job stands; None for an unknown one. The last thousand jobs that have ended are remembered."""
         with self._lock:
-            found = self._running.get(job) or self._jobs.get(job)
-            return None if found is None else found.state
+            return JobState.RUNNING if job in self._running else self._ended.get(job)
 
     @property
     def in_flight(self) -> int:
@@ -171,7 +173,7 @@ class JobRunner:
         From inside a handler run, until the job has ended: its event cannot be queued before that run is over.
         """
         with self._lock:
-            found = self._running.get(job) or self._jobs.get(job)
+            found = self._running.get(job) or self._arriving.get(job)
         if found is None:
             return
         await done(found.ended)
@@ -253,7 +255,9 @@ class JobRunner:
                 job.session_id, completion(job.kind, job.id, job.name, succeeded=succeeded, content=content)
             )
             task = self._end(job, JobState.SUCCEEDED if succeeded else JobState.FAILED)
+            self._arriving[job.id] = job
         cancel([task])
+        job.letter.handed_over.add_done_callback(lambda _: self._arriving.pop(job.id, None))
         self.post.send(job.letter)
         return True
 
@@ -263,9 +267,9 @@ class JobRunner:
             return None
         job.state = state
         del self._running[job.id]
-        self._jobs[job.id] = job
-        if len(self._jobs) > KEPT_STATES:
-            del self._jobs[next(iter(self._jobs))]
+        self._ended[job.id] = state
+        if len(self._ended) > KEPT_STATES:
+            del self._ended[next(iter(self._ended))]
         job.ended.set_result(None)
         return job.task
 

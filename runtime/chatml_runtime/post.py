@@ -45,7 +45,6 @@ class Letter:
     event: Value
     delivery: Delivery = Delivery.WAITING
     handed_over: Future[None] = attrs.Factory(Future)
-    task: asyncio.Task[None] | None = None
 
     @property
     def is_under_way(self) -> bool:
@@ -63,13 +62,15 @@ class Letter:
 class Line:
     """The way to one session: its moderator and wakeup, once known, and the letters that have not arrived.
 
-    `busy` while someone delivers them; `current` is the letter that waits for the moderator to be free.
+    `busy` while someone delivers them, be it `task` or a registration; `current` is the letter that waits for the
+    moderator to be free.
     """
 
     moderator: Moderator | None = None
     on_wakeup: Callable[[], object] | None = None
     letters: deque[Letter] = attrs.Factory(deque)
     current: Letter | None = None
+    task: asyncio.Task[None] | None = None
     busy: bool = False
 
 
@@ -158,9 +159,10 @@ class Post:
         """Take a letter back, unless it has arrived."""
         with self._lock:
             line = self._lines.get(letter.session_id)
-            if line is not None and letter in line.letters:
-                line.letters.remove(letter)
-            self._stop(letter, Delivery.WITHDRAWN)
+            if line is not None:
+                if letter in line.letters:
+                    line.letters.remove(letter)
+                self._stop(line, letter, Delivery.WITHDRAWN)
 
     def close(self) -> None:
         """Deliver nothing more."""
@@ -171,20 +173,27 @@ class Post:
             self._lines.clear()
 
     def _start(self, line: Line) -> None:
-        asyncio.get_running_loop().create_task(self._deliver(line))
+        line.task = asyncio.get_running_loop().create_task(self._deliver(line))
 
     async def _deliver(self, line: Line) -> None:
-        """Deliver what is in line, until nothing is. Each letter is a task, so that it can be taken back."""
+        """Deliver what is in line, until nothing is."""
         while (letter := self._next(line)) is not None:
-            letter.task = asyncio.create_task(self._carry(letter, line.moderator))
-            await asyncio.wait({letter.task})
+            try:
+                with refusing(letter):
+                    if line.moderator is not None:
+                        await line.moderator.aenqueue(letter.event)
+                        letter.settle(Delivery.DELIVERED)
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if letter.is_under_way or task is None:
+                    raise  # the event loop ends
+                task.uncancel()  # this letter was taken back
             self._wake(line, letter)
 
-    async def _carry(self, letter: Letter, moderator: Moderator | None) -> None:
-        with refusing(letter):
-            if letter.delivery is Delivery.WAITING and moderator is not None:
-                await moderator.aenqueue(letter.event)
-                letter.settle(Delivery.DELIVERED)
+    def _let_go(self, line: Line, letter: Letter) -> None:
+        """Stop waiting for the moderator to take a letter."""
+        if line.current is letter and line.task is not None:
+            line.task.cancel()
 
     def _next(self, line: Line) -> Letter | None:
         """Take the next letter of a line, or leave the line."""
@@ -211,14 +220,14 @@ class Post:
         letters = [*([] if line.current is None else [line.current]), *line.letters]
         line.letters.clear()
         for letter in letters:
-            self._stop(letter, Delivery.REFUSED)
+            self._stop(line, letter, Delivery.REFUSED)
 
-    def _stop(self, letter: Letter, delivery: Delivery) -> None:
+    def _stop(self, line: Line, letter: Letter, delivery: Delivery) -> None:
         """Do not deliver a letter that has not arrived. The lock is held."""
         if letter.is_under_way:
             letter.settle(delivery)
-            if letter.task is not None and not self.loop.is_closed():
-                self.loop.call_soon_threadsafe(letter.task.cancel)
+            if line.current is letter and self._loop is not None and not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._let_go, line, letter)
 
 
 @contextmanager

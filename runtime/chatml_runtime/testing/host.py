@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from chatml.surfaces.ui import UI_MODERATOR
 from chatml.surfaces.model import Surface
+from chatml.surfaces.ui import UI_MODERATOR
 from chatml.values import Value
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.capabilities import ModelError, ModelOk, ModelRecipe, ModelRefused, ModelResult
@@ -210,10 +210,10 @@ class ScriptedHost:
         """Let the controller and the post go on until neither has anything to do."""
         for _ in range(MAX_STEPS):
             await self.controller.settle()
+            if not self._work.post.is_busy and not self.controller.has_work:
+                return
             while self._work.post.is_busy:
                 await asyncio.sleep(0)
-            if not self.controller.has_work:
-                return
         raise RuntimeError(f"the script still makes work for itself after {MAX_STEPS} drains of its queue")
 
     def _recorded(self, name: str, tool: ToolFunction) -> ToolFunction:
