@@ -157,12 +157,12 @@ class Inference:
 
     def use(self, entry: Entry) -> Type:
         """The type of one use of what a name stands for."""
-        if entry.__class__ is Scheme:
+        if isinstance(entry, Scheme):
             return instantiate(self.unifier, entry)
-        if entry.__class__ is ModuleType:
+        if isinstance(entry, ModuleType):
             exports = {label: self.use(export) for label, export in entry.exports.items()}
             return Record(Extend(exports, Empty))
-        return entry  # type: ignore[return-value]
+        return entry
 
     def unknown(self, expr: ast.Name) -> Type:
         """Report a name that stands for nothing, and go on as if it were anything."""

@@ -15,7 +15,7 @@ from chatml.types.model import Fun, Mu
 from chatml.types.show import flatten
 from chatml.types.traps import Around, assignee_help, callee_help, operand_help, read_help, task_help, value_help
 from chatml.types.unify import resolved
-from chatml.types.words import Words, ordinal, place_of, plural
+from chatml.types.words import Words, name_of, ordinal, place_of, plural
 
 
 @attrs.frozen
@@ -283,11 +283,8 @@ def callee_name(node: ast.Call) -> str:
     """How to speak of what is called."""
     if node.form is not None:
         return f"`{node.form}`"
-    text = place_of(node.function).text
-    return f"`{text}`" if len(text) <= LONGEST_NAME and "\n" not in text else "this function"
-
-
-LONGEST_NAME = 30
+    name = name_of(node.function)
+    return "this function" if name is None else f"`{name}`"
 
 
 def element(node: ast.ArrayLit, problem: Mismatch, words: Words) -> Told:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chatml.types.model import Array, Extend, Mu, Record, Ref, Tuple, Type, Unknown
+from chatml.types.rebuild import level_of
 from chatml.types.unify import Unifier
 
 MOST_RECORDS = 2_000
@@ -19,14 +20,14 @@ def reopen(unifier: Unifier, parameter: Unknown) -> None:
 
 class _Reopening:
     def __init__(self, unifier: Unifier, level: int) -> None:
-        self.prune = unifier.prune
+        self.unifier = unifier
         self.level = level
         self.records = 0
         self.inside: set[int] = set()
         """The types that are being re-opened: one that is reached again stays as it is."""
 
     def visit(self, type: Type) -> Type:
-        known = self.prune(type)
+        known = self.unifier.prune(type)
         kind = known.__class__
         if kind not in OPENED or id(known) in self.inside:
             return type
@@ -55,21 +56,14 @@ class _Reopening:
         return type
 
     def record(self, type: Record, row: Type) -> Type:
-        fields = self.fields(row)
+        fields, _ = self.unifier.flatten(row)
         if not fields or self.records >= MOST_RECORDS:
             return type
         self.records += 1
         opened = {label: self.visit(part) for label, part in fields.items()}
-        return Record(Extend(opened, Unknown(self.level)))
-
-    def fields(self, row: Type) -> dict[str, Type]:
-        """The labels of a row and their types; of equal labels the leftmost counts."""
-        fields: dict[str, Type] = {}
-        row = self.prune(row)
-        while row.__class__ is Extend:
-            fields = {**row.fields, **fields}
-            row = self.prune(row.tail)
-        return fields
+        tail = Unknown(self.level)
+        level = level_of([*opened.values(), tail])
+        return Record(Extend(opened, tail, level), level)
 
 
 OPENED = frozenset({Mu, Record, Array, Ref, Tuple})

@@ -47,6 +47,8 @@ class Shower:
         self.out: list[str] = []
         self.left = most
         self.inside: set[int] = set()
+        """The types that are being shown, and which of them are `Mu`s."""
+        self.binders: set[int] = set()
         self.handlers: dict[type, Callable[[Any], None]] = {
             Scalar: lambda type: self.out.append(type.name),
             RecVar: lambda type: self.out.append(type.binder),
@@ -96,14 +98,18 @@ class Shower:
         for index, type in enumerate(types):
             if index:
                 self.out.append(separator)
-            if self.left < 0:
+            if self.left <= 0:
                 self.out.append("…")
                 return
             self.visit(type)
 
     def mu(self, type: Mu) -> None:
+        """Inside a `mu` its binder shows every repetition, so what led to it is forgotten."""
         self.out.append(f"mu {type.binder}. ")
+        outside, self.inside = self.inside, self.binders | {id(type)}
+        self.binders, binders = self.inside, self.binders
         self.visit(type.body)
+        self.inside, self.binders = outside, binders
 
     def array(self, type: Array) -> None:
         self.visit(type.element)
@@ -139,9 +145,11 @@ class Shower:
         fields, tail = flatten(type.row)
         self.out.append("{")
         for index, label in enumerate(sorted(fields)):
-            self.out.append(f"{'; ' if index else ''}{label}: ")
-            if self.left < 0:
+            separator = "; " if index else ""
+            if self.left <= 0:
+                self.out.append(f"{separator}…")
                 break
+            self.out.append(f"{separator}{label}: ")
             self.visit(fields[label])
         self.out.append("}" if tail is Empty else "; ...}" if fields else "...}")
 
@@ -149,9 +157,11 @@ class Shower:
         fields, tail = flatten(type.row)
         self.out.append("[")
         for index, label in enumerate(sorted(fields)):
-            self.out.append(f"{' | ' if index else ''}`{label}")
-            if self.left < 0:
+            separator = " | " if index else ""
+            if self.left <= 0:
+                self.out.append(f"{separator}…")
                 break
+            self.out.append(f"{separator}`{label}")
             self.payload(fields[label])
         self.out.append("]" if tail is Empty else " | ...]" if fields else "...]")
 
@@ -177,7 +187,8 @@ def flatten(row: Type) -> tuple[dict[str, Type], Type]:
         if isinstance(row, Unknown) and row.link is not None:
             row = row.link
         elif isinstance(row, Extend):
-            fields = {**row.fields, **fields}
+            for label, type in row.fields.items():
+                fields.setdefault(label, type)
             row = row.tail
         else:
             return fields, row

@@ -18,7 +18,7 @@ from chatml.types.faults import Mismatch, UnknownConstructor, UnknownVariable
 from chatml.types.model import Array, Bool, Con, Float, Fun, Int, Record, Ref, String, Type, Unit, Variant
 from chatml.types.show import flatten
 from chatml.types.unify import resolved
-from chatml.types.words import place_of
+from chatml.types.words import name_of
 
 LITERALS = {
     "x": "there are no hexadecimal literals: write the number in decimal",
@@ -163,7 +163,7 @@ def swallowed_help(node: Any) -> str | None:
 def read_help(node: ast.FieldGet | ast.Deref, base: Type) -> str | None:
     """`!` and `:=` against fields: `!r.f` is `!(r.f)`, and `!r := 1` is `!(r := 1)`."""
     if isinstance(node, ast.FieldGet):
-        text, label = place_of(node.record).text, node.label.name
+        text, label = name_of(node.record) or "x", node.label.name
         if isinstance(base, Ref):
             return f"`!{text}.{label}` is `!({text}.{label})`: write `(!{text}).{label}`"
         for kind, module in ((Array, "Array"), (type(String), "String")):
@@ -171,7 +171,7 @@ def read_help(node: ast.FieldGet | ast.Deref, base: Type) -> str | None:
                 return f"there are no methods: the functions for this are in the module `{module}`"
         return None
     if isinstance(node.ref, ast.SetRef):
-        text = node.ref.ref.span.text
+        text = name_of(node.ref.ref) or "x"
         return f"`!{text} := ...` is `!({text} := ...)`: to set the ref, write `{text} := ...`"
     if base is Bool:
         return "`!` is not negation: write `not(x)`"
@@ -204,7 +204,7 @@ def callee_help(node: ast.Call, function: Type) -> str | None:
         return "a line that begins with `(` continues the line before: to start anew, begin it with `let`"
     if not isinstance(function, Fun):
         return None
-    name, wanted, given = place_of(node.function).text, len(function.params), len(node.args)
+    name, wanted, given = name_of(node.function) or "f", len(function.params), len(node.args)
     if wanted == 0 and given == 1 and isinstance(node.args[0], ast.Unit):
         return f"`()` in the parentheses is an argument: write `{name}()`"
     if wanted == 1 and given == 0:

@@ -8,8 +8,8 @@ from chatml.types.model import Array, Con, Fun, Mu, Record, Ref, Scalar, Tuple, 
 from chatml.types.show import Shower
 from chatml.types.unify import resolved
 
-MOST_PARTS = 40
-"""How many parts of a type a sentence shows."""
+MOST_PARTS, FEW_PARTS, LONG = 40, 12, 120
+"""How many parts of a type a sentence shows, and how many when the text would otherwise be long."""
 
 SCALARS = {"int": "an int", "float": "a float", "bool": "a bool", "string": "a string", "unit": "unit"}
 KINDS: dict[type, str] = {
@@ -22,6 +22,7 @@ KINDS: dict[type, str] = {
     Con: "a task of type",
 }
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+SUFFIXES = {1: "st", 2: "nd", 3: "rd"}
 STEPS = {
     "parameter": "the {} parameter",
     "result": "the result",
@@ -42,6 +43,11 @@ class Words:
 
     def show(self, type: Type) -> str:
         """The type as it prints, shortened."""
+        self.shower.most = MOST_PARTS
+        shown = self.shower.show(type)
+        if len(shown) <= LONG:
+            return shown
+        self.shower.most = FEW_PARTS
         return self.shower.show(type)
 
     def a(self, type: Type) -> str:
@@ -66,13 +72,30 @@ class Words:
 
 
 def ordinal(index: int) -> str:
-    """An ordinal number for an index from zero."""
-    return ORDINALS[index] if index < len(ORDINALS) else f"{index + 1}th"
+    """An ordinal number for an index from zero.
+
+    >>> ordinal(1), ordinal(20)
+    ('second', '21st')
+    """
+    if index < len(ORDINALS):
+        return ORDINALS[index]
+    number = index + 1
+    last = 0 if 10 < number % 100 < 20 else number % 10
+    return f"{number}{SUFFIXES.get(last, 'th')}"
 
 
 def place_of(expr: ast.Expr) -> Span:
     """Where an expression is written; a field that is called has the span of the whole call (section 2.5)."""
     return expr.record.span.to(expr.label.span) if isinstance(expr, ast.FieldGet) else expr.span
+
+
+def name_of(expr: ast.Expr) -> str | None:
+    """The text of an expression that is short enough to speak of."""
+    text = place_of(expr).text
+    return text if len(text) <= LONGEST_NAME and "\n" not in text else None
+
+
+LONGEST_NAME = 30
 
 
 def quoted(text: str) -> str:

@@ -124,3 +124,16 @@ JSON = (
     "mu __builtin_json. [`Array(__builtin_json array) | `Bool(bool) | `Null | `Number(float) | "
     "`Object({key: string; value: __builtin_json} array) | `String(string)]"
 )
+
+
+def test_an_unfolded_recursive_type_shows_its_binder_inside():
+    tree = Mu("tree", Int)
+    kids = Array(tree)
+    tree.body = Record(Extend({"kids": kids}, Empty))
+    assert show(tree.body) == "{kids: mu tree. {kids: tree array} array}"
+
+
+def test_a_cut_type_closes_its_brackets():
+    fields = {name: Fun([Int, Int], Int) for name in "abcdef"}
+    assert Shower(6).show(Record(Extend(fields, Empty))) == "{a: (int, int -> int); b: (… -> …); …}"
+    assert Shower(3).show(Variant(Extend({"A": Int, "B": Int, "C": Int}, Empty))) == "[`A(int) | `B(int) | …]"
