@@ -3,8 +3,8 @@
     python benchmarks/frontend.py [RUNS]
 
 Prints one table. Every row is the median of RUNS runs (default 7), all in fresh processes and interleaved, so that a
-busy moment of the machine falls on every row alike; ratios compare rows of this one run. `wall` is the whole process,
-`check` the processor time of `chatml.check` alone.
+busy moment of the machine falls on every row alike; ratios compare rows of this one run. `wall`, `cpu` and
+`peak` are those of the whole process, `check` is the processor time of `chatml.check` alone.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
+
+import attrs
 
 ROOT = Path(__file__).parent.parent
 SEARCH_PATH = os.pathsep.join([str(ROOT), str(ROOT / "runtime")])
@@ -75,8 +77,18 @@ def script(lines: int) -> str:
     return "".join(blocks[:whole]) + "(* the end *)\n" * (lines - whole)
 
 
-def measure(*command: str) -> tuple[float, float, str]:
-    """Wall seconds, peak memory in MiB and standard output of a fresh process."""
+@attrs.frozen
+class Measured:
+    """One run of a fresh process: wall and processor seconds, peak memory in MiB, standard output."""
+
+    wall: float
+    cpu: float
+    memory: float
+    output: str
+
+
+def measure(*command: str) -> Measured:
+    """Run Python with these arguments."""
     environment = {**os.environ, "PYTHONPATH": SEARCH_PATH}
     start = time.perf_counter()
     child = subprocess.Popen([sys.executable, *command], env=environment, stdout=subprocess.PIPE, text=True)
@@ -88,7 +100,7 @@ def measure(*command: str) -> tuple[float, float, str]:
     if child.returncode != 0:
         raise SystemExit(f"{' '.join(command)} failed")
     unit = 1024 if sys.platform != "darwin" else 1024 * 1024
-    return elapsed, usage.ru_maxrss / unit, output
+    return Measured(elapsed, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit, output)
 
 
 def main(runs: int) -> None:
@@ -104,7 +116,7 @@ def main(runs: int) -> None:
             "chatml run hello.chatml": ("-m", "chatml", "run", str(hello)),
             **{f"check {lines:,} lines": ("-c", CHECK, str(path)) for lines, path in scripts.items()},
         }
-        measured: dict[str, list[tuple[float, float, str]]] = {name: [] for name in commands}
+        measured: dict[str, list[Measured]] = {name: [] for name in commands}
         for _ in range(runs):
             for name, command in commands.items():
                 measured[name].append(measure(*command))
@@ -112,24 +124,26 @@ def main(runs: int) -> None:
     show(measured, size)
 
 
-def show(measured: dict[str, list[tuple[float, float, str]]], size: dict[int, int]) -> None:
-    wall = {name: median(seconds for seconds, _, _ in rows) for name, rows in measured.items()}
-    memory = {name: median(mib for _, mib, _ in rows) for name, rows in measured.items()}
-    base = wall["python -c pass"]
-    print(f"{'':<26}{'wall ms':>10}{'× python':>10}{'check ms':>10}{'µs/line':>10}{'KB/s':>8}{'peak MiB':>10}")
-    for name in measured:
-        row = f"{name:<26}{wall[name] * 1000:>10.1f}{wall[name] / base:>10.1f}"
-        if name.startswith("check "):
-            lines = int(name.split()[1].replace(",", ""))
-            seconds = median(float(output) for _, _, output in measured[name])
-            row += f"{seconds * 1000:>10.0f}{seconds / lines * 1e6:>10.1f}{size[lines] / seconds / 1000:>8.0f}"
-        else:
-            row += f"{'':>28}"
-        print(f"{row}{memory[name]:>10.1f}")
-    small, large = (
-        median(float(output) for _, _, output in measured[f"check {lines:,} lines"]) for lines in (1_000, 10_000)
-    )
-    print(f"\na line costs {large / 10 / small:.2f} times as much in 10,000 lines as in 1,000")
+def show(measured: dict[str, list[Measured]], size: dict[int, int]) -> None:
+    """Print the medians, a row for each command."""
+    base = median(run.wall for run in measured["python -c pass"])
+    checked = {lines: median(float(run.output) for run in measured[f"check {lines:,} lines"]) for lines in LINES}
+    titles = ("wall ms", "× python", "cpu ms", "peak MiB", "check ms", "µs/line", "KB/s")
+    print(f"{'':<24}" + "".join(f"{title:>10}" for title in titles))
+    for name, runs in measured.items():
+        wall = median(run.wall for run in runs)
+        cpu = median(run.cpu for run in runs)
+        memory = median(run.memory for run in runs)
+        print(f"{name:<24}{wall * 1000:>10.0f}{wall / base:>10.1f}{cpu * 1000:>10.0f}{memory:>10.1f}", end="")
+        for lines, seconds in checked.items():
+            if name == f"check {lines:,} lines":
+                print(
+                    f"{seconds * 1000:>10.0f}{seconds / lines * 1e6:>10.1f}{size[lines] / seconds / 1000:>10.0f}",
+                    end="",
+                )
+        print()
+    growth = checked[10_000] / 10 / checked[1_000]
+    print(f"\na line costs {growth:.2f} times as much in 10,000 lines as in 1,000")
 
 
 if __name__ == "__main__":
