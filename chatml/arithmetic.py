@@ -48,4 +48,13 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     ">.": operator.gt,
     ">=.": operator.ge,
 }
-"""Each raises `ZeroDivisionError` for a zero divisor, and `TypeError` for what is not a number."""
+"""Of two ints, or two floats for an operator with a point. A zero divisor raises `ZeroDivisionError`."""
+
+
+def number_of(op: str) -> type:
+    """The kind of number that an operator takes.
+
+    >>> number_of("<=."), number_of("-")
+    (<class 'float'>, <class 'int'>)
+    """
+    return float if op.endswith(".") else int

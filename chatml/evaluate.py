@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from chatml import core
-from chatml.arithmetic import OPERATIONS
+from chatml.arithmetic import OPERATIONS, number_of
 from chatml.callers import caller, gatherer
 from chatml.engine import Engine
 from chatml.equality import equal
@@ -174,7 +174,7 @@ class Walker(Engine):
                     else:
                         raise not_a_function(function, node.span)
                 elif isinstance(node, core.If):
-                    node = node.then if self.evaluate(node.condition, frame, depth) else node.otherwise
+                    node = node.then if self.truth(node.condition, frame, depth) else node.otherwise
                 elif isinstance(node, core.Match):
                     value = self.evaluate(node.scrutinee, frame, depth)
                     for arm in node.arms:
@@ -190,11 +190,11 @@ class Walker(Engine):
                     self.evaluate(node.first, frame, depth)
                     node = node.second
                 elif isinstance(node, core.And):
-                    if not self.evaluate(node.left, frame, depth):
+                    if not self.truth(node.left, frame, depth):
                         return False
                     node = node.right
                 elif isinstance(node, core.Or):
-                    if self.evaluate(node.left, frame, depth):
+                    if self.truth(node.left, frame, depth):
                         return True
                     node = node.right
                 elif isinstance(node, core.LetRec):
@@ -204,6 +204,13 @@ class Walker(Engine):
             if running is not None:
                 failure.trace.append(running)
             raise
+
+    def truth(self, node: core.Expr, frame: Frame, depth: int) -> bool:
+        """The value of a condition."""
+        value = self.evaluate(node, frame, depth)
+        if type(value) is not bool:
+            raise confusion(node.span, "a bool", value)
+        return value
 
 
 def matches(pattern: core.Pattern, value: Value, frame: Frame) -> bool:
@@ -259,21 +266,31 @@ def global_(walker: Walker, node: core.Global, frame: Frame, depth: int) -> Valu
 
 def negate(walker: Walker, node: core.Negate, frame: Frame, depth: int) -> Value:
     operand = walker.evaluate(node.operand, frame, depth)
-    try:
-        return wrap(-operand) if node.op == "-" else -operand
-    except TypeError:
-        raise confusion(node.span, "a number", operand) from None
+    number = number_of(node.op)
+    if not of_kind(operand, number):
+        raise confusion(node.span, NUMBERS[number][0], operand)
+    return wrap(-operand) if number is int else -operand
 
 
 def binary(walker: Walker, node: core.Binary, frame: Frame, depth: int) -> Value:
     left = walker.evaluate(node.left, frame, depth)
     right = walker.evaluate(node.right, frame, depth)
+    number = number_of(node.op)
+    for operand in (left, right):
+        if not of_kind(operand, number):
+            raise confusion(node.span, NUMBERS[number][1], operand)
     try:
         return OPERATIONS[node.op](left, right)
     except ZeroDivisionError:
         raise division_by_zero(node.span) from None
-    except TypeError:
-        raise confusion(node.span, "numbers", right if isinstance(left, int | float) else left) from None
+
+
+def of_kind(value: Value, kind: type) -> bool:
+    """Whether a value is of exactly this kind: for Python a bool is an int, too."""
+    return type(value) is kind
+
+
+NUMBERS = {int: ("an int", "ints"), float: ("a float", "floats")}
 
 
 def concat(walker: Walker, node: core.Concat, frame: Frame, depth: int) -> Value:
@@ -290,14 +307,14 @@ def compare(walker: Walker, node: core.Equal, frame: Frame, depth: int) -> Value
     left = walker.evaluate(node.left, frame, depth)
     right = walker.evaluate(node.right, frame, depth)
     try:
-        return (left == right if node.scalar else equal(left, right)) != node.negated
+        return equal(left, right) != node.negated
     except BuiltinFailure as failure:
         raise RuntimeFailure(failure.message, node.span, code="runtime.builtin") from None
 
 
 def loop(walker: Walker, node: core.While, frame: Frame, depth: int) -> Value:
     budget = walker.budget
-    while walker.evaluate(node.condition, frame, depth):
+    while walker.truth(node.condition, frame, depth):
         if next(budget.steps, None) is None:
             raise budget.exceeded("steps", node.span)
         walker.evaluate(node.body, frame, depth)

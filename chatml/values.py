@@ -19,6 +19,7 @@ docs/decisions.md says why these and not others.
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import maxsize
 from types import FunctionType
 from typing import Any, Protocol, TypeAlias
 
@@ -102,6 +103,14 @@ class ModuleValue:
 
     def __getitem__(self, label: str) -> Value:
         return self.exports[label]
+
+    def __contains__(self, label: object) -> bool:
+        """Never: the type of a module is a record's, but no record pattern fits it (section 5.5)."""
+        return False
+
+    def __len__(self) -> int:
+        """More than any closed record pattern has fields."""
+        return maxsize
 
 
 class Task:

@@ -9,17 +9,18 @@ from chatml.values import Value
 
 
 class Bounce:
-    """The last call of a bouncing function: what to call, and with what."""
+    """The last call of a bouncing function: what to call, with what, and the line of the call."""
 
-    __slots__ = ("args", "function")
+    __slots__ = ("args", "function", "line")
 
-    def __init__(self, function: Any, args: tuple[Value, ...]) -> None:
+    def __init__(self, function: Any, args: tuple[Value, ...], line: int) -> None:
         self.function = function
         self.args = args
+        self.line = line
 
 
 def finish(result: Any) -> Value:
-    """Carry out last calls until there is a value."""
+    """Carry out last calls until there is a value. A traceback finds the call at hand in `result`."""
     while type(result) is Bounce:
         function, args = result.function, result.args
         result = caller(len(args))(getattr(function, "step", function), args)

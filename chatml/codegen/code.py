@@ -30,14 +30,14 @@ class Kind(enum.Enum):
 
 @attrs.frozen
 class Spot:
-    """What a line of the generated code stands for, and where that is in the script.
+    """What a line of the generated code stands for, and where that is in the script (None: the host called).
 
     `name` is the function that a FUNCTION defines, the builtin that a CALL calls, or the label of a GET. `operands`
     hold the array and the index of an ACCESS, or the base of an UPDATE.
     """
 
     kind: Kind
-    span: Span
+    span: Span | None
     name: str = ""
     builtin: bool = False
     operands: tuple[ast.expr, ...] = ()

@@ -7,17 +7,17 @@ from types import FunctionType
 from typing import Any
 
 from chatml.arithmetic import divide, remainder
-from chatml.callers import caller, gatherer
+from chatml.callers import caller
 from chatml.codegen.bounce import Bounce, finish
 from chatml.codegen.code import Code, cell_name, raw_name
 from chatml.codegen.failures import translate
+from chatml.codegen.passing import as_function, as_value
 from chatml.engine import Engine, SinkError
 from chatml.equality import equal
-from chatml.errors import RuntimeFailure
-from chatml.faults import TOO_LARGE, builtin_failed, host_failed, no_match, not_a_function, wrong_arity
+from chatml.faults import no_match, not_a_function, wrong_arity
 from chatml.limits import Budget, Limits
 from chatml.stack import deep
-from chatml.values import BuiltinFailure, BuiltinFunction, ModuleValue, Ref, Value, wrap
+from chatml.values import BuiltinFunction, ModuleValue, Ref, Value, wrap
 
 
 class Compiled(Engine):
@@ -90,7 +90,8 @@ def link(engine: Compiled, code: Code, builtins: Mapping[int, Value]) -> dict[st
     """Everything that generated code names, and nothing else: it has no builtins of Python."""
 
     def set_index(items: list[Value], position: int, value: Value) -> None:
-        items[position] if position >= 0 else items[None]  # type: ignore[call-overload]
+        if type(items) is not list or not 0 <= position < len(items):
+            raise IndexError
         engine.touch(items)
         items[position] = value
 
@@ -133,31 +134,3 @@ NAMES: dict[str, Any] = {
     "Bounce": Bounce,
     "finish": finish,
 }
-
-
-def as_value(engine: Compiled, builtin: Value) -> Value:
-    """A builtin as the code passes it on: a Python function that fails as the script expects it."""
-    if isinstance(builtin, ModuleValue):
-        return ModuleValue(builtin.name, {label: as_value(engine, value) for label, value in builtin.exports.items()})
-    return as_function(engine, builtin)
-
-
-def as_function(engine: Compiled, builtin: BuiltinFunction) -> Callable[..., Value]:
-    arity = builtin.arity
-    apply = caller(arity + builtin.uses_machine)
-
-    def run(args: tuple[Value, ...]) -> Value:
-        try:
-            return apply(builtin.function, (engine, *args) if builtin.uses_machine else args)
-        except BuiltinFailure as failure:
-            raise builtin_failed(builtin.name, failure.message, None) from None
-        except (RuntimeFailure, RecursionError, StopIteration):
-            raise
-        except (MemoryError, OverflowError):
-            raise builtin_failed(builtin.name, TOO_LARGE, None) from None
-        except Exception as error:
-            raise host_failed(builtin.name, error, None) from error
-
-    function = gatherer(arity)(run)
-    function.builtin = builtin.name  # type: ignore[attr-defined]
-    return function

@@ -78,7 +78,15 @@ def ring(body: Body, node: core.Expr) -> ast.expr:
     body.unit.descend()
     left, right = body.in_order((partial(ring, body, node.left), partial(ring, body, node.right)))
     body.unit.depth -= 1
+    if node.op == "*":
+        left, right = only_number(node.left, left), only_number(node.right, right)
     return body.at(ast.BinOp(left, OPERATORS[node.op](), right), Spot(Kind.ARITHMETIC, node.span))
+
+
+def only_number(node: core.Expr, value: ast.expr) -> ast.expr:
+    """A factor that is refused if it is no number: Python would repeat a string or an array, however often."""
+    sure = isinstance(node, core.Constant) or (isinstance(node, core.Binary) and node.op in {"*", *INTEGER_DIVISION})
+    return value if sure else ast.UnaryOp(ast.UAdd(), value)
 
 
 def wrapped(body: Body, node: core.Binary, value: ast.expr) -> ast.expr:
@@ -93,7 +101,7 @@ def wrapped(body: Body, node: core.Binary, value: ast.expr) -> ast.expr:
         tests.append(compare(keep(variable, value), ast.GtE(), const(INT_MIN)))
     if high > INT_MAX:
         tests.append(compare(again if tests else keep(variable, value), ast.LtE(), const(INT_MAX)))
-    return ast.IfExp(both(tests), again, call("wrap", again))
+    return body.at(ast.IfExp(both(tests), again, call("wrap", again)), Spot(Kind.ARITHMETIC, node.span))
 
 
 def division(body: Body, node: core.Binary, left: ast.expr, right: ast.expr) -> ast.expr:
@@ -214,7 +222,8 @@ def update(body: Body, node: core.Update) -> ast.expr:
     copy = body.at(call(attribute(base, "copy")), Spot(Kind.UPDATE, node.span, operands=(base,)))
     result = body.temporary(copy)
     for label, value in zip(node.labels, values, strict=True):
-        body.emit(ast.Assign([ast.Subscript(result, const(label), ast.Store())], value))
+        changed = ast.Assign([ast.Subscript(result, const(label), ast.Store())], value)
+        body.emit(body.at(changed, Spot(Kind.UPDATE, node.span, operands=(base,))))
     return result
 
 

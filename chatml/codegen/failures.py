@@ -13,7 +13,9 @@ from typing import Any
 
 import attrs
 
+from chatml.codegen.bounce import finish
 from chatml.codegen.code import Code, Kind, Spot
+from chatml.codegen.passing import carried_out
 from chatml.errors import Call, RuntimeFailure
 from chatml.faults import (
     TOO_LARGE,
@@ -32,12 +34,13 @@ from chatml.values import GENERATED, BuiltinFailure
 
 @attrs.frozen
 class Step:
-    """A frame of generated code on the way to the failure, at the operation that it was carrying out."""
+    """A frame on the way to the failure, at the operation that it was carrying out for the script."""
 
     spot: Spot
     frame: FrameType
-    function: str
-    last: bool
+    function: str | None = None
+    """The function of the script that the frame runs, if it is one's."""
+    last: bool = False
     """Whether the operation itself raised, and nothing that it called."""
 
 
@@ -57,21 +60,39 @@ def translate(error: Exception, code: Code, namespace: Mapping[str, Any], budget
 
 
 def trace(traceback: TracebackType | None, code: Code, namespace: Mapping[str, Any]) -> Iterator[Step]:
-    """The frames of the code in a traceback, outermost first."""
+    """The operations in a traceback, outermost first.
+
+    A frame of the code is at one of its lines. The entry of a bouncing function is at none: its step follows, or
+    `finish`, which is at the last call that it carries out. A builtin that the code called as a value was called where
+    the frame before it is.
+    """
+    span: Span | None = None
+    ours = False
     while traceback is not None:
-        frame, line, following = traceback.tb_frame, traceback.tb_lineno, traceback.tb_next
+        frame, following = traceback.tb_frame, traceback.tb_next
+        step = None
         if frame.f_globals is namespace and frame.f_code.co_filename == GENERATED:
-            spot = code.spots[line]
-            defined = code.spots[frame.f_code.co_firstlineno]
-            if spot is not None:
-                yield Step(spot, frame, "" if defined is None else defined.name, following is None)
+            ours = True
+            spot, defined = code.spots[traceback.tb_lineno], code.spots[frame.f_code.co_firstlineno]
+            if spot is not None and (spot.kind is not Kind.FUNCTION or following is None):
+                step = Step(spot, frame, None if defined is None else defined.name, following is None)
+        elif ours and frame.f_code is finish.__code__:
+            spot = code.spots[frame.f_locals["result"].line]
+            step = None if spot is None else Step(spot, frame)
+        else:
+            ours = False
+            builtin = carried_out(frame, namespace["M"])
+            step = None if builtin is None else Step(Spot(Kind.CALL, span, builtin, builtin=True), frame)
+        if step is not None:
+            span = step.spot.span
+            yield step
         traceback = following
 
 
 def calls(steps: list[Step]) -> Iterator[Call]:
     """The calls of script functions that were running, innermost first."""
     for outer, inner in zip(reversed(steps[:-1]), reversed(steps[1:]), strict=True):
-        if not outer.spot.builtin:
+        if inner.function is not None and not outer.spot.builtin and outer.spot.span is not None:
             yield Call(inner.function, outer.spot.span)
 
 
@@ -90,8 +111,8 @@ def interpret(error: Exception, steps: list[Step], budget: Budget) -> RuntimeFai
             return budget.exceeded("depth", entered_from(steps))
         case BuiltinFailure(), _:
             return builtin_failed(spot.name, error.message, span)
-        case ((MemoryError() | OverflowError()), Kind.CALL | Kind.CONCAT | Kind.ARITHMETIC):
-            return builtin_failed(spot.name, TOO_LARGE, span)
+        case ((MemoryError() | OverflowError()), Kind.CALL | Kind.CONCAT):
+            return builtin_failed(spot.name or "++", TOO_LARGE, span)
         case ZeroDivisionError(), Kind.ARITHMETIC:
             return division_by_zero(span)
         case _, Kind.CALL if spot.builtin and not step.last:
@@ -100,7 +121,7 @@ def interpret(error: Exception, steps: list[Step], budget: Budget) -> RuntimeFai
             return failed_access(step)
         case KeyError(), Kind.GET:
             return no_field(spot.name, span)
-        case AttributeError(), Kind.UPDATE:
+        case ((AttributeError() | TypeError()), Kind.UPDATE):
             return not_a_record(value_of(spot.operands[0], step.frame), span)
         case ((TypeError() | AttributeError() | KeyError() | IndexError()), _):
             return confused(span)

@@ -35,7 +35,8 @@ def lower_match(body: Body, node: core.Match, target: Target) -> None:
         place_pattern(body, test, arm.pattern, subject, tag)
         block: Block = [assign(variable, value) for variable, value in test.bindings]
         block += body.apart(partial(body.into, arm.body, target), body.ranges.copy())
-        arms.append((both(test.conditions) if test.conditions else None, block))
+        condition = body.at(both(test.conditions), Spot(Kind.MATCH, node.span)) if test.conditions else None
+        arms.append((condition, block))
         if not test.conditions:
             break
     missing: Block = []

@@ -73,7 +73,8 @@ def apply_into(body: Body, node: core.Call, target: Target) -> None:
         function, *args = body.operands((node.function, *node.args))
         if callee is not None and isinstance(function, ast.Name):
             function = name(step_name(function.id))
-        body.emit(ast.Return(call("Bounce", function, ast.Tuple(args, ast.Load()))))
+        line = body.unit.line(Spot(Kind.CALL, node.span))
+        body.emit(ast.Return(call("Bounce", function, ast.Tuple(args, ast.Load()), const(line))))
     else:
         body.put(apply(body, node), target)
 

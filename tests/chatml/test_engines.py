@@ -76,6 +76,43 @@ def test_tail_calls_take_no_stack(engine: EngineName, program: str) -> None:
     assert observe(f"{program}\nprint(f(20000))", limits=few, engine=engine).printed == ("true",)
 
 
+ENDLESS = [
+    ("let rec f n = g(n) and g n = f(n)", "f(0)"),
+    ("let call k n = k(n) let rec f n = call(f, n)", "f(0)"),
+    ("let rec f n = f(n)", "f(0)"),
+]
+
+
+@pytest.mark.parametrize(("program", "call"), ENDLESS)
+def test_a_bound_on_steps_names_the_call_that_went_beyond_it(program: str, call: str) -> None:
+    walked = observe(f"{program}\nprint({call})", limits=chatml.Limits(steps=1_000), engine="walk")
+    assert walked.error is not None
+    assert walked.error.span is not None
+    assert walked.error.span.start.line == 1
+    assert seen(observe(f"{program}\nprint({call})", limits=chatml.Limits(steps=1_000))) == seen(walked)
+
+
+KINDS = ["1", "1.5", "true", '"s"', "()", "[1]", "ref(1)", "{ q = 1 }", "`A(1)", "`A", "fun x -> x", "print", "Option"]
+USES = [
+    *["x * 4611686018427387903", "x + 1", "-x", "x /. 2.0", 'x ++ "s"', "x < 1", "x[0]", "x[0] <- 1", "x := 1", "!x"],
+    *["x(1)", "x.q", "{ x with q = 2 }", "match x with | `A -> 1 | `B -> 2", "match x with | `A(y) -> y", "[1][x]"],
+    *["match x with | { q = y } -> y", "match x with | { q = y; _ } -> y", "match x with | 1 -> 1 | _ -> 2"],
+    *["if x then 1 else 2", "x == 7", "x && true", "String.length(x)", "record_keys(x)", "Task.bind(x, x)", "fail(x)"],
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("use", USES)
+def test_values_of_another_kind_than_their_type_fail_at_worst(engine: EngineName, use: str) -> None:
+    """Whatever slips through the gap of language.md section 3.7, the host sees failures of the script only."""
+    for kind in KINDS:
+        program = f"""let update r = let n = r.name in {{ r with extra = 1 }}
+let x = update({{ name = "a"; x = ({kind}) }}).x
+print({use})"""
+        observe(program, engine=engine)
+        observe(program, engine=engine, journaled=True)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("depth", [1, 10, 999, 1_000, 20_000])
 def test_recursion_stops_at_the_limit(engine: EngineName, depth: int) -> None:
