@@ -15,6 +15,7 @@ CHATML = CommandLine(
         "run": "run a script, or feed events to a moderator",
         "check": "report every error and warning of some scripts",
         "types": "print the type of each top-level binding",
+        "test": "hold scripts to what their scenarios expect",
         "explain": "explain a diagnostic code, with examples",
     },
 )

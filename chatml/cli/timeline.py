@@ -13,7 +13,7 @@ from chatml_runtime.effects import Approve, EndSession, Reject, RequestTurn
 from chatml_runtime.identities import Json
 from chatml_runtime.outcome import Redirect, RewriteArgs, ToolDecision
 from chatml_runtime.scenario.brief import item_line
-from chatml_runtime.scenario.records import Ending, Record, Status
+from chatml_runtime.scenario.records import DECISIONS_AND_REQUESTS, Ending, Record, Status
 
 STYLES = {
     "dim": "\x1b[2m",
@@ -68,7 +68,7 @@ class Timeline:
         for level, message in record.logs:
             yield "log", f"{level}: {message}", "dim"
         for effect in record.effects:
-            if effect.op not in TOLD_OTHERWISE:
+            if effect.op not in DECISIONS_AND_REQUESTS:
                 yield "effect", effect.brief, "plain"
         if record.decision is not None:
             yield "decided", *decision_text(record.decision)
@@ -121,18 +121,6 @@ class Timeline:
 
     def paint(self, style: str, text: str) -> str:
         return f"{STYLES[style]}{text}{RESET}" if self.colour and text and STYLES[style] else text
-
-
-TOLD_OTHERWISE = (
-    "Tool.approve",
-    "Tool.reject",
-    "Tool.rewrite_args",
-    "Tool.redirect",
-    "Runtime.request_turn",
-    "Runtime.request_compaction",
-    "Runtime.end_session",
-)
-"""The effects that show as a decision or a request."""
 
 
 def decision_text(decision: ToolDecision) -> tuple[str, str]:

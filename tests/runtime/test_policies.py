@@ -24,7 +24,7 @@ SCRIPTS = sorted(POLICIES.glob("*.chatml"))
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_a_policy_does_what_is_recorded(script: Path, capsys: pytest.CaptureFixture[str], update: bool) -> None:
-    status = main(["run", str(script), "--events", str(script.with_suffix(".json5")), "--json"])
+    status = main(["run", str(script), "--events", str(script.with_suffix(".scenario.json5")), "--json"])
     told = capsys.readouterr()
     assert (status, told.err) == (0, "")
     recording = script.with_suffix(".jsonl")
@@ -45,7 +45,7 @@ def test_a_policy_is_listed_and_explained(script: Path) -> None:
 def test_a_policy_can_be_stored_between_any_two_events(script: Path) -> None:
     """The state of every policy is data at any time, so that a session can be resumed."""
     compiled = compile_script(script.read_text(encoding="utf-8"), surface=UI_MODERATOR)
-    scenario = read_scenario(script.with_suffix(".json5").read_text(encoding="utf-8"))
+    scenario = read_scenario(script.with_suffix(".scenario.json5").read_text(encoding="utf-8"))
     stage = Stage(ScriptArtifact("main", compiled), scenario, [])
     for line in scenario.events:
         stage.play(line)

@@ -12,6 +12,7 @@ import attrs
 from chatml.errors import CompileError
 from chatml.source import Source
 from chatml.suggest import did_you_mean
+from chatml_runtime.identities import Json
 from chatml_runtime.scenario.data import read_data
 from chatml_runtime.scenario.document import Node, parse, show_path
 from chatml_runtime.scenario.model import (
@@ -26,6 +27,7 @@ from chatml_runtime.scenario.model import (
     Scenario,
     SessionData,
 )
+from chatml_runtime.scenario.records import KEYS_OF_ENDING, KEYS_OF_RECORD
 from chatml_runtime.vocabulary import (
     Event,
     InternalEvent,
@@ -60,8 +62,24 @@ def read_scenario(source: Source | str, *, name: str = "<scenario>") -> Scenario
         events=fields["events"].each(read_line),
         session=read_session(fields["session"]) if "session" in fields else SessionData(),
         host=read_host(fields["host"]) if "host" in fields else HostData(),
-        expect=fields["expect"].each(lambda node: node.data) if "expect" in fields else None,
+        expect=read_expectations(fields["expect"]) if "expect" in fields else None,
     )
+
+
+def read_expectations(node: Node) -> tuple[Json, ...]:
+    """Parts of records, and at the end perhaps of the ending, by its key `final`."""
+    expect = node.each(read_expectation)
+    for index, expected in enumerate(expect[:-1]):
+        if "final" in expected:
+            node.at(index).fail(
+                "scenario.shape", "what has the key `final` is expected of the ending, so it stands last"
+            )
+    return expect
+
+
+def read_expectation(node: Node) -> Json:
+    node.known(*(KEYS_OF_ENDING if "final" in node.object() else KEYS_OF_RECORD))
+    return node.data
 
 
 def read_session(node: Node) -> SessionData:

@@ -96,6 +96,23 @@ class Ending:
         }
 
 
+KEYS_OF_RECORD = tuple(field.name for field in attrs.fields(Record) if field.name not in ("replayed", "brief"))
+KEYS_OF_ENDING = ("final", *(field.name for field in attrs.fields(Ending)))
+"""The keys of their JSON."""
+
+
+DECISIONS_AND_REQUESTS = (
+    "Tool.approve",
+    "Tool.reject",
+    "Tool.rewrite_args",
+    "Tool.redirect",
+    "Runtime.request_turn",
+    "Runtime.request_compaction",
+    "Runtime.end_session",
+)
+"""The effects that a record also shows as its decision or a request."""
+
+
 def decision_json(decision: ToolDecision) -> Json:
     match decision:
         case Approve():

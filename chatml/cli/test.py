@@ -1,0 +1,56 @@
+"""Hold scripts to their scenarios: play each, and compare what happens with what it expects.
+
+The script of `guard.scenario.json5` and of `guard.NAME.scenario.json5` is `guard.chatml` beside it, or the moderator
+of a prompt document, `guard.chatmd` or `guard.md`. In a folder, every file called so is a scenario.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from chatml.cli.console import SURFACES, Failure, print_json, report, write
+from chatml.cli.testing.find import find_scenarios
+from chatml.cli.testing.junit import junit
+from chatml.cli.testing.run import Outcome, Runner
+from chatml.cli.testing.show import encode_outcome, show, tally, total_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="a scenario, or a folder of scenarios")
+    parser.add_argument("--script", metavar="FILE", help="play every scenario to this script")
+    parser.add_argument("--update", action="store_true", help="rewrite expectations that do not hold, in place")
+    parser.add_argument("--junit", metavar="FILE", help="write a report in JUnit's XML")
+    parser.add_argument("--json", action="store_true", help="print the outcomes as one JSON document")
+    parser.add_argument("--surface", choices=SURFACES, help="what the scripts can name (default: ui)")
+
+
+def execute(args: argparse.Namespace) -> int:
+    runner = Runner(script=args.script, surface=args.surface, rewrite=args.update)
+    outcomes = []
+    for path in find_scenarios(args.paths):
+        outcome = runner.run(path)
+        outcomes.append(outcome)
+        if not args.json:
+            tell(outcome)
+    if args.junit is not None:
+        save(args.junit, junit(outcomes))
+    if args.json:
+        print_json({"scenarios": [encode_outcome(outcome) for outcome in outcomes], **tally(outcomes)})
+    else:
+        write(sys.stdout, total_text(outcomes))
+    return 1 if any(outcome.status in ("failed", "error") for outcome in outcomes) else 0
+
+
+def tell(outcome: Outcome) -> None:
+    for line in show(outcome):
+        write(sys.stdout, line)
+    report(outcome.diagnostics)
+
+
+def save(path: str, data: bytes) -> None:
+    try:
+        with open(path, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise Failure(f"cannot write {path}: {error.strerror or error}") from None

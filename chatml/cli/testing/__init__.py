@@ -1,0 +1,1 @@
+"""Policy tests: scenarios whose expectations are held against what their script does (docs/policy-tests.md)."""

@@ -1,0 +1,135 @@
+"""Outcomes of policy tests as text for people and as plain data."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from chatml.cli.console import count, encode_all
+from chatml.cli.testing.run import Outcome, Status
+from chatml.cli.testing.update import one_line
+from chatml.diagnostics import draw_all
+from chatml.source import Position
+from chatml.stack import deep
+from chatml_runtime.identities import Json
+from chatml_runtime.scenario.document import show_path
+from chatml_runtime.scenario.expectations import ABSENT, Absent, Mismatch
+from chatml_runtime.scenario.locate import locate
+
+WORDS: dict[Status, str] = {"passed": "ok", "failed": "FAILED", "error": "ERROR", "updated": "updated"}
+
+CLOSE = 400
+"""Texts up to this length are compared character by character."""
+
+
+def show(outcome: Outcome) -> Iterator[str]:
+    """The lines of one outcome; its diagnostics are drawn elsewhere."""
+    yield f"{WORDS[outcome.status]:<8}{outcome.path} ({count(len(outcome.records), 'event')})"
+    if outcome.message is not None:
+        yield f"    {outcome.message}"
+    event: int | None = -1
+    for mismatch in outcome.mismatches:
+        if mismatch.event != event:
+            event = mismatch.event
+            yield f"    {place_text(outcome, mismatch)}: {heading(outcome, mismatch)}"
+        path = show_path(mismatch.path[1:])
+        if path:
+            yield f"      {path}"
+        yield from difference(mismatch)
+
+
+def describe(outcome: Outcome) -> str:
+    """Everything there is to say of an outcome, without colour."""
+    return "\n".join([*show(outcome), draw_all(outcome.diagnostics)]).rstrip()
+
+
+def place_text(outcome: Outcome, mismatch: Mismatch) -> str:
+    """`FILE:LINE:COLUMN` of what was expected, both from 1."""
+    place = place_of(outcome, mismatch)
+    return outcome.path if place is None else f"{outcome.path}:{place.line}:{place.column + 1}"
+
+
+def place_of(outcome: Outcome, mismatch: Mismatch) -> Position | None:
+    """Where the expectation stands in the file, or the list if it has none."""
+    if outcome.source is None:
+        return None
+    path = mismatch.path[:1] if mismatch.expected is not ABSENT or len(mismatch.path) > 1 else ()
+    return locate(outcome.source, 0, ("expect", *path)).start
+
+
+def heading(outcome: Outcome, mismatch: Mismatch) -> str:
+    """Which event it is, in words."""
+    if mismatch.event is None:
+        return "the ending"
+    if mismatch.event >= len(outcome.records):
+        return f"event {mismatch.event + 1} was expected and did not happen"
+    record = outcome.records[mismatch.event]
+    unexpected = " was not expected" if mismatch.expected is ABSENT and len(mismatch.path) == 1 else ""
+    return f"event {mismatch.event + 1}, {' '.join(filter(None, (record.phase or 'answer', record.brief)))}{unexpected}"
+
+
+def difference(mismatch: Mismatch) -> Iterator[str]:
+    """What was expected and what was received, below each other, and where short texts begin to differ."""
+    wanted, given = part_text(mismatch.expected), part_text(mismatch.received)
+    if wanted is not None and given is not None and max(len(wanted), len(given)) <= CLOSE:
+        yield from (f"        {line.rstrip()}" for line in difflib.ndiff([wanted], [given]))
+        return
+    if wanted is not None:
+        yield f"        - {wanted}"
+    if given is not None:
+        yield f"        + {given}"
+
+
+def part_text(part: Json | Absent) -> str | None:
+    if part is ABSENT:
+        return None
+    with deep():
+        return one_line(part)
+
+
+def encode_outcome(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as plain data; a part that is missing on one side has no key there."""
+    return {
+        "file": outcome.path,
+        "script": outcome.script,
+        "status": outcome.status,
+        "events": len(outcome.records),
+        "seconds": round(outcome.seconds, 6),
+        "mismatches": [encode_mismatch(outcome, mismatch) for mismatch in outcome.mismatches],
+        "diagnostics": encode_all(outcome.diagnostics),
+        "message": outcome.message,
+    }
+
+
+def encode_mismatch(outcome: Outcome, mismatch: Mismatch) -> dict[str, Any]:
+    place = place_of(outcome, mismatch)
+    parts = {"expected": mismatch.expected, "received": mismatch.received}
+    return {
+        "event": mismatch.event,
+        "path": list(mismatch.path),
+        **{side: part for side, part in parts.items() if part is not ABSENT},
+        "line": None if place is None else place.line,
+        "column": None if place is None else place.column,
+    }
+
+
+def tally(outcomes: Iterable[Outcome]) -> dict[Status, int]:
+    """How many scenarios came to what."""
+    found = Counter(outcome.status for outcome in outcomes)
+    return {status: found[status] for status in WORDS}
+
+
+def total_text(outcomes: Sequence[Outcome]) -> str:
+    """All of it in one line."""
+    parts = [f"{number} {TOLD[status]}" for status, number in tally(outcomes).items() if number or status == "passed"]
+    return f"{count(len(outcomes), 'scenario')}: {', '.join(parts)}"
+
+
+TOLD: dict[Status, str] = {
+    "passed": "passed",
+    "failed": "failed",
+    "error": "could not be run",
+    "updated": "updated",
+}
