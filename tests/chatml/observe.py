@@ -7,8 +7,9 @@ import attrs
 import chatml
 from chatml.diagnostics import Diagnostic
 from chatml.pipeline import EngineName
+from chatml.surfaces.shell import SHELL_SURFACES
 
-SURFACES = {"core": chatml.CORE, "moderator": chatml.MODERATOR, "ui": chatml.UI_MODERATOR}
+SURFACES = {"core": chatml.CORE, "moderator": chatml.MODERATOR, "ui": chatml.UI_MODERATOR, **SHELL_SURFACES}
 
 
 @attrs.frozen
