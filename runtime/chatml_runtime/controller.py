@@ -324,7 +324,7 @@ class Controller:
             self._work.forget(self.driver.session_id)
 
     def _refresh(self) -> None:
-        if self._visible.refresh(self.driver.effective_entries(self.history)):
+        if self._visible.refresh(self.driver.overlay.apply(self.history)):
             self._view.show_rows(self._visible.rows)
 
     def _show_once(self, decision: AutomaticTurn) -> None:
