@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 import chatml
 from chatml import core
 from chatml.ast_dump import Item, group, show_string, write
@@ -43,12 +45,12 @@ class _Dump:
             case None | str() | int():
                 return str(value)
         parts: list[Item] = [type(value).__name__]
-        for name in value.__match_args__:
-            part = getattr(value, name)
+        for field in attrs.fields(type(value)):
+            part = getattr(value, field.name)
             if part is True:
-                parts.append(name)
-            elif part is not False and name != "span":
-                parts.append(self.field(name, part))
+                parts.append(field.name)
+            elif part is not False and field.name != "span":
+                parts.append(self.field(field.name, part))
         return group("()", parts)
 
     def field(self, name: str, part: Any) -> Item:

@@ -83,6 +83,20 @@ def is_comparable(kind: Type) -> bool:
     return False
 
 
+def is_data(kind: Type) -> bool:
+    """Whether a type holds no function and no task, so that a cell may hold it."""
+    match kind:
+        case Function() | Task():
+            return False
+        case Record(fields):
+            return all(is_data(part) for _, part in fields)
+        case Variant(cases):
+            return all(is_data(part) for _, parts in cases for part in parts)
+        case Array(part) | Ref(part):
+            return is_data(part)
+    return True
+
+
 def annotation(kind: Type) -> str | None:
     """A type as text, or None when the language has no text for it (language.md 3.2)."""
     match kind:

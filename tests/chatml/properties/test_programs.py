@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from random import Random
+
+import pytest
 from hypothesis import given, settings
 
 import chatml
@@ -9,7 +12,8 @@ from chatml.ast_text import dump, show
 from chatml.parse import parse
 from chatml.source import Source
 from tests.chatml.observe import Outcome, observe
-from tests.chatml.programs import programs
+from tests.chatml.program_choices import RandomChooser
+from tests.chatml.programs import programs, write_program
 
 FAILURES = {"runtime.division_by_zero", "runtime.out_of_bounds", "runtime.builtin", "runtime.limit"}
 """What a well-typed program may still run into."""
@@ -23,6 +27,15 @@ def test_soundness(program: str) -> None:
     """A well-typed program checks without a finding, and no value in it ever has the wrong kind."""
     outcome = observe(program, limits=LIMITS)
     assert outcome.error is None or outcome.error.code in FAILURES, f"{program}\n\n{outcome.report}"
+
+
+@pytest.mark.parametrize("seed", range(0, 500, 50))
+def test_soundness_far_from_simple(seed: int) -> None:
+    """The same for programs that nothing keeps small: Hypothesis prefers simple choices, a generator does not."""
+    for number in range(seed, seed + 50):
+        program = write_program(RandomChooser(Random(number)))
+        outcome = observe(program, limits=LIMITS)
+        assert outcome.error is None or outcome.error.code in FAILURES, f"{program}\n\n{outcome.report}"
 
 
 @given(programs())

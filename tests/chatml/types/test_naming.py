@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,13 +23,10 @@ BINDERS: dict[type, str] = {ast.Let: "name", ast.Lambda: "params", ast.Binding: 
 
 def parts(node: Any) -> list[Any]:
     found = []
-    for _, value in ast.parts(node):
-        found += [part for part in (value if isinstance(value, tuple) else (value,)) if is_node(part)]
+    for attribute in attrs.fields(node.__class__):
+        value = getattr(node, attribute.name)
+        found += [part for part in (value if isinstance(value, tuple) else (value,)) if attrs.has(part.__class__)]
     return found
-
-
-def is_node(value: Any) -> bool:
-    return value.__class__.__module__ == ast.__name__
 
 
 def bound_names(script: ast.Script) -> list[str]:
@@ -50,18 +48,19 @@ def rename(node: Any, names: dict[str, str]) -> Any:
     """A tree with other names for what it binds."""
     if isinstance(node, tuple):
         return tuple([rename(part, names) for part in node])
-    if not is_node(node) or isinstance(node, ast.Ident):
+    if not attrs.has(node.__class__) or isinstance(node, ast.Ident):
         return node
     if isinstance(node, ast.Name | ast.NamePattern):
-        return node.__class__(names.get(node.name, node.name), node.span)
-    changes = {name: rename(getattr(node, name), names) for name in node.__match_args__}
+        return attrs.evolve(node, name=names.get(node.name, node.name))
+    changes = {field.name: rename(getattr(node, field.name), names) for field in attrs.fields(node.__class__)}
     binder = BINDERS.get(node.__class__)
     if binder is not None:
         value = changes[binder]
-        idents = value if isinstance(value, tuple) else (value,)
-        renamed = [ast.Ident(names[ident.name], ident.span) for ident in idents]
+        renamed = [
+            attrs.evolve(ident, name=names[ident.name]) for ident in (value if isinstance(value, tuple) else (value,))
+        ]
         changes[binder] = tuple(renamed) if isinstance(value, tuple) else renamed[0]
-    return node.__class__(*changes.values())
+    return node.__class__(**changes)
 
 
 def programs() -> list[ast.Script]:
