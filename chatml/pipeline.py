@@ -159,6 +159,7 @@ class Instance:
 
 
 EngineName = Literal["compiled", "walk"]
+ENGINES: tuple[EngineName, ...] = ("compiled", "walk")
 
 EXACT_DEPTH = 1_000
 """Below this a `depth` limit is counted call by call, which only the evaluator does."""

@@ -9,11 +9,12 @@ from chatml.builtins.json_writer import write as write_json
 from chatml.cli.console import SURFACES, Failure, read_source, report, wants_colour, write
 from chatml.cli.timeline import Timeline
 from chatml.errors import CompileError, RuntimeFailure
+from chatml.pipeline import EngineName
 from chatml_runtime.scenario import Ending, Record, Stage, read_scenario
 from chatml_runtime.scripts import ScriptArtifact, compile_script
 
 
-def feed(script: str, surface: str | None, events: str, *, as_json: bool) -> int:
+def feed(script: str, surface: str | None, events: str, *, as_json: bool, engine: EngineName = "compiled") -> int:
     """Play the scenario in one file to the script in another, and print JSON Lines or a timeline.
 
     `-` is standard input, for one of the two. The exit status is 1 if the script or the scenario is at fault, or if
@@ -24,7 +25,7 @@ def feed(script: str, surface: str | None, events: str, *, as_json: bool) -> int
     printed: list[str] = []
     try:
         source = read_source(script)
-        compiled = compile_script(source, surface=SURFACES[surface or "ui"])
+        compiled = compile_script(source, surface=SURFACES[surface or "ui"], engine=engine)
         report(compiled.warnings)
         scenario = read_scenario(read_source(events))
         stage = Stage(ScriptArtifact("main", compiled), scenario, printed)

@@ -13,27 +13,33 @@ from functools import partial
 
 from chatml.cli.console import Failure, add_surface, choose_surface, read_source, report, write
 from chatml.errors import CompileError, RuntimeFailure
-from chatml.pipeline import compile
+from chatml.pipeline import ENGINES, compile
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("script", metavar="SCRIPT", help="a script or a prompt document; - is standard input")
     parser.add_argument("--events", metavar="FILE", help="compile a moderator, and feed it the scenario in a file or -")
     parser.add_argument("--json", action="store_true", help="with --events: print a JSON object per delivered event")
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default="compiled",
+        help="what runs the script (default: compiled)",
+    )
     add_surface(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
     if args.events is not None:
         feed: Callable[..., int] = importlib.import_module("chatml.cli.events").feed
-        return feed(args.script, args.surface, args.events, as_json=args.json)
+        return feed(args.script, args.surface, args.events, as_json=args.json, engine=args.engine)
     if args.json:
         raise Failure("--json is for --events: a plain program prints what it prints")
     try:
         source = read_source(args.script)
         program = compile(source, surface=choose_surface(args.surface, source))
         report(program.warnings)
-        program.run(print=partial(write, sys.stdout))
+        program.run(print=partial(write, sys.stdout), engine=args.engine)
     except CompileError as error:
         report(error.diagnostics)
         return 1

@@ -12,7 +12,7 @@ import attrs
 from chatml.diagnostics import Diagnostic
 from chatml.errors import SurfaceError
 from chatml.limits import Limits
-from chatml.pipeline import Program, compile
+from chatml.pipeline import EngineName, Program, compile
 from chatml.source import Source
 from chatml.surfaces.model import Surface
 from chatml.surfaces.moderator import MODERATOR
@@ -28,10 +28,14 @@ Sink = Callable[[str], object]
 
 @attrs.frozen(eq=False)
 class CompiledScript:
-    """A compiled script: immutable, to be shared. `warnings` name the events that it can never match (X-08)."""
+    """A compiled script: immutable, to be shared.
+
+    `warnings` name the events that it can never match (X-08); `engine` runs its sessions.
+    """
 
     program: Program
     warnings: tuple[Diagnostic, ...] = ()
+    engine: EngineName = "compiled"
 
     @property
     def source(self) -> str:
@@ -64,7 +68,7 @@ class CompiledScript:
         `RuntimeFailure` if the top level fails.
         """
         try:
-            instance = self.program.run(surface=surface, print=print, limits=limits, journaled=True)
+            instance = self.program.run(surface=surface, print=print, limits=limits, journaled=True, engine=self.engine)
         except SurfaceError as error:
             raise InstantiationError(str(error), code="runtime.surface_mismatch") from error
         for role, name in (("initial_state", entrypoints.initial_state), ("on_event", entrypoints.on_event)):
@@ -92,6 +96,7 @@ def compile_script(
     name: str = "<script>",
     surface: Surface = MODERATOR,
     entrypoints: Entrypoints | None = STANDARD,
+    engine: EngineName = "compiled",
 ) -> CompiledScript:
     """Compile a script as a moderator: the types of its entry points are checked as well (X-08).
 
@@ -103,7 +108,7 @@ def compile_script(
     """
     program = compile(source, name=name, surface=surface)
     warnings = () if entrypoints is None else check_entrypoints(program, entrypoints)
-    return CompiledScript(program, warnings)
+    return CompiledScript(program, warnings, engine)
 
 
 @attrs.frozen(eq=False)

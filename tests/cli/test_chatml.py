@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from chatml.cli import CHATML, main
+from chatml.pipeline import ENGINES
 from tests.house import ROOT, environment, run
 
 POLICY = """
@@ -28,6 +29,15 @@ def script(directory: Path, text: str, name: str = "script.chatml") -> str:
 def test_run_prints_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", script(tmp_path, 'print("é")\nprint([1])')]) == 0
     assert capsys.readouterr() == ("é\n[|1|]\n", "")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_either_engine_runs_scripts_and_events(engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--engine", engine, script(tmp_path, "print(6 * 7)")]) == 0
+    assert capsys.readouterr().out == "42\n"
+    policy, events = script(tmp_path, POLICY, "policy.chatml"), script(tmp_path, "[{ phase: 'turn_start' }]", "e.json5")
+    assert main(["run", "--engine", engine, policy, "--events", events, "--json"]) == 0
+    assert '"state":"1"' in capsys.readouterr().out
 
 
 def test_run_reads_standard_input() -> None:
