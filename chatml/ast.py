@@ -7,26 +7,20 @@ rewritten (section 2.4) but say how they were written: `Lambda.short` is `let f 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias, TypeVar, cast, dataclass_transform
+from typing import Any, TypeAlias
 
-import attrs
-
+from chatml.nodes import node
 from chatml.source import Span
-
-T = TypeVar("T")
-
-
-@dataclass_transform(frozen_default=True, eq_default=False)
-def node(cls: type[T]) -> type[T]:
-    """Makes a class of nodes: frozen, compared by identity."""
-    return attrs.frozen(cls, eq=False, repr=False)
 
 
 def parts(of: object) -> Iterator[tuple[str, Any]]:
     """The fields of a node with their names, in order, without its spans."""
-    for field in attrs.fields(cast(type[attrs.AttrsInstance], type(of))):
-        if field.type != "Span":
-            yield field.name, getattr(of, field.name)
+    for name in type(of).__slots__:  # type: ignore[attr-defined]
+        if name not in SPANS:
+            yield name, getattr(of, name)
+
+
+SPANS = frozenset(("span", "op_span"))
 
 
 @node
@@ -120,7 +114,7 @@ class Lambda:
     params: tuple[Ident, ...]
     body: Expr
     span: Span
-    short: bool = False
+    short: bool
 
 
 @node
@@ -128,7 +122,7 @@ class Call:
     function: Expr
     args: tuple[Expr, ...]
     span: Span
-    form: str | None = None
+    form: str | None
 
 
 @node

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from chatml.ast import node
+from chatml.nodes import node
 from chatml.source import Span
 from chatml.values import Value
 
@@ -349,7 +349,7 @@ class BuiltinCell:
 
     cell: int
     name: str
-    module: str | None = None
+    module: str | None
 
 
 @node

@@ -15,7 +15,7 @@ MODULES = list(modules())
 NAMES = {module.name for module in MODULES}
 
 ROOMS = (
-    ("chatml.source", "chatml.stack", "chatml.lazy", "chatml.explain"),
+    ("chatml.source", "chatml.stack", "chatml.lazy", "chatml.explain", "chatml.nodes"),
     ("chatml.suggest",),
     ("chatml.surrogates", "chatml.callers"),
     ("chatml.diagnostics",),

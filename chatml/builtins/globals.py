@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
+from typing import TYPE_CHECKING
 
 from chatml.builtins.checks import expected
 from chatml.builtins.schemes import A
 from chatml.errors import RuntimeFailure
+from chatml.lazy import lazy
 from chatml.surfaces.model import Builtin, uses_machine
 from chatml.types.model import Array, Bool, Fun, Int, Record, Ref, RowVar, String, Unit, Variant
 from chatml.value_text import show
 from chatml.values import Machine, ModuleValue, Value
 from chatml.values import Ref as Cell
+
+if TYPE_CHECKING:
+    import hashlib
+else:
+    hashlib = lazy("hashlib")
 
 
 @uses_machine

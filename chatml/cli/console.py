@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from pathlib import PurePath
 from typing import Any, TextIO
 
 from chatml.decode import decode
@@ -53,7 +52,7 @@ def read_source(path: str) -> Source:
 
     Raises `CompileError` for text that is not UTF-8, and for a document that does not load.
     """
-    if PurePath(path).suffix in DOCUMENTS:
+    if path.endswith(DOCUMENTS):
         read_moderator: Callable[[str], Source] = import_module("chatml.cli.documents.reading").read_moderator
         return read_moderator(path)
     return decode("<stdin>", read_bytes(path)) if path == "-" else decode(path, read_bytes(path))

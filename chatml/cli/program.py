@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import sys
@@ -14,6 +15,9 @@ from chatml.cli.console import Failure
 
 LAYOUT = argparse.RawDescriptionHelpFormatter
 """Help stands as it is written in the docstrings."""
+
+GARBAGE_AT = 100_000
+"""How many new objects make Python look for garbage. Trees hold none, and at its default it walks them all the time."""
 
 OK, AT_FAULT, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
@@ -33,6 +37,7 @@ class CommandLine:
 
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Run the command line; returns the exit status."""
+        gc.set_threshold(GARBAGE_AT)
         try:
             return self.dispatch(list(sys.argv[1:] if argv is None else argv))
         except Failure as failure:

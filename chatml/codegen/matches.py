@@ -10,7 +10,7 @@ import attrs
 from chatml import core
 from chatml.codegen.body import RETURN, Body, Place, Target
 from chatml.codegen.code import Kind, Spot
-from chatml.codegen.python import Block, assign, both, call, compare, const, item, keep, name
+from chatml.codegen.python import LOAD, Block, assign, both, call, compare, const, item, keep, name
 
 
 @attrs.frozen
@@ -25,10 +25,8 @@ def lower_match(body: Body, node: core.Match, target: Target) -> None:
     subject = body.value(node.scrutinee)
     if not body.stable(subject):
         subject = body.temporary(subject)
-    tags = sum(isinstance(arm.pattern, core.Tagged) for arm in node.arms)
-    tag = body.temporary(item(subject, const(0))) if tags > 1 else None
-    if tag is not None:
-        body.at(body.block[-1], Spot(Kind.MATCH, node.span))
+    tagged = [arm.pattern for arm in node.arms if isinstance(arm.pattern, core.Tagged)]
+    tag = take_tag(body, subject) if len(tagged) > 1 or any(pattern.args for pattern in tagged) else None
     arms: list[tuple[ast.expr | None, Block]] = []
     for arm in node.arms:
         test = Test()
@@ -56,6 +54,21 @@ def lower_match(body: Body, node: core.Match, target: Target) -> None:
     body.block += rest
 
 
+def take_tag(body: Body, subject: ast.expr) -> ast.Name:
+    """Keep what stands where a variant has its tag; None for a value that has nothing there.
+
+    An event may be a value of any kind (`Runtime.emit` takes all), and so may its parts. The handler costs nothing
+    until it is needed.
+    """
+    tag = body.temporary(item(subject, const(0)))
+    take = body.block.pop()
+    nothing = ast.ExceptHandler(
+        ast.Tuple([name("TypeError"), name("LookupError")], LOAD), None, [assign(tag.id, const(None))]
+    )
+    body.emit(ast.Try([take], [nothing], [], []))
+    return tag
+
+
 def place_pattern(
     body: Body, test: Test, pattern: core.Pattern, subject: ast.expr, tag: ast.expr | None = None
 ) -> None:
@@ -71,21 +84,33 @@ def place_pattern(
         case core.Exactly(value=value):
             same = ast.Is() if value is None or isinstance(value, bool) else ast.Eq()
             test.conditions.append(compare(subject, same, const(value)))
+            # In Python 1 == 1.0 == True. What is matched itself is what its type says; parts of an event may not be.
+            if type(value) in (int, float) and isinstance(subject, ast.Subscript):
+                test.conditions.append(is_a(subject, type(value).__name__))
         case core.Tagged(tag=label, args=()) if tag is None:
             test.conditions.append(compare(subject, ast.Eq(), const((label,))))
         case core.Tagged(tag=label, args=args):
             subject = held(body, test, subject)
+            if tag is None:
+                test.conditions.append(is_a(subject, "tuple"))
             test.conditions.append(compare(tag or item(subject, const(0)), ast.Eq(), const(label)))
             test.conditions.append(compare(call("len", subject), ast.Eq(), const(len(args) + 1)))
+            if tag is not None:  # a string or an array may hold the same in the same place
+                test.conditions.append(is_a(subject, "tuple"))
             for position, arg in enumerate(args, 1):
                 place_pattern(body, test, arg, item(subject, const(position)))
         case core.Fields(labels=labels, patterns=patterns, open=is_open):
             subject = held(body, test, subject)
+            test.conditions.append(is_a(subject, "dict"))
             if not is_open:
                 test.conditions.append(compare(call("len", subject), ast.Eq(), const(len(labels))))
             for label, field in zip(labels, patterns, strict=True):
                 test.conditions.append(compare(const(label), ast.In(), subject))
                 place_pattern(body, test, field, item(subject, const(label)))
+
+
+def is_a(subject: ast.expr, kind: str) -> ast.expr:
+    return compare(call("type", subject), ast.Is(), name(kind))
 
 
 def held(body: Body, test: Test, subject: ast.expr) -> ast.expr:

@@ -149,7 +149,7 @@ def binary(source: Source, values: Values, lefts: Lefts, right: int) -> ast.Bina
 def method_call(source: Source, values: Values, lefts: Lefts, right: int) -> ast.Call:
     """`e.f(args)`: both the field access and the call have the span of the whole."""
     span = Span(source, lefts[-6], right)
-    return ast.Call(ast.FieldGet(values[-6], values[-4], span), tuple(values[-2]), span)
+    return ast.Call(ast.FieldGet(values[-6], values[-4], span), tuple(values[-2]), span, None)
 
 
 def tag(source: Source, values: Values, lefts: Lefts, right: int) -> ast.Variant:
@@ -204,7 +204,7 @@ class Bound:
 
     def expr(self, span: Span) -> ast.Expr:
         """The value; a function written short has the span of its whole form."""
-        return self.value if self.params is None else ast.Lambda(self.params, self.value, span, short=True)
+        return self.value if self.params is None else ast.Lambda(self.params, self.value, span, True)
 
 
 def plain_binding(source: Source, values: Values, lefts: Lefts, right: int) -> Bound:
@@ -243,7 +243,7 @@ def task_let(source: Source, values: Values, lefts: Lefts, right: int) -> ast.Ca
     form = values[-6]
     span = Span(source, lefts[-6], right)
     function = ast.FieldGet(ast.Name("Task", span), ast.Ident(TASK_FUNCTIONS[form], span), span)
-    return ast.Call(function, (values[-3], ast.Lambda((values[-5],), values[-1], span)), span, form)
+    return ast.Call(function, (values[-3], ast.Lambda((values[-5],), values[-1], span, False)), span, form)
 
 
 ACTIONS: dict[str, Action] = {
@@ -278,7 +278,7 @@ ACTIONS: dict[str, Action] = {
     "set_ref": node(ast.SetRef, 3, -3, -1),
     "array_set": node(ast.ArraySet, 6, -6, -4, -1),
     # postfix forms
-    "call": node(ast.Call, 4, -4, Many(-2)),
+    "call": node(lambda function, args, span: ast.Call(function, args, span, None), 4, -4, Many(-2)),
     "method_call": method_call,
     "field_get": node(ast.FieldGet, 3, -3, -1),
     "array_get": node(ast.ArrayGet, 4, -4, -2),
@@ -298,7 +298,7 @@ ACTIONS: dict[str, Action] = {
     "field": node(ast.Field, 3, -3, -1),
     "if": node(ast.If, 6, -5, -3, -1),
     "while": node(ast.While, 5, -4, -2),
-    "lambda": node(ast.Lambda, 4, Many(-3), -1),
+    "lambda": node(lambda params, body, span: ast.Lambda(params, body, span, False), 4, Many(-3), -1),
     "let": let,
     "let_rec": node(ast.LetRec, 5, Many(-3), -1),
     "task_let": task_let,

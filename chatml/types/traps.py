@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-import attrs
-
 from chatml import ast
 from chatml.source import Span
 from chatml.suggest import did_you_mean
@@ -63,8 +61,7 @@ def nodes_around(script: ast.Script, span: Span) -> Around:
 def parts_of(node: Any) -> list[Any]:
     """The nodes that a node is made of."""
     parts: list[Any] = []
-    for attribute in attrs.fields(node.__class__):
-        value = getattr(node, attribute.name)
+    for _, value in ast.parts(node):
         several = value if isinstance(value, tuple) else (value,)
         parts += [part for part in several if part.__class__.__module__ == ast.__name__]
     return parts

@@ -18,7 +18,7 @@ from chatml_runtime.background import BackgroundLoop
 from chatml_runtime.capabilities import Capabilities, ModelError, ModelOk, ModelRecipe, ModelRefused, ToolError, ToolOk
 from chatml_runtime.changes import OverlayChange, Subscription
 from chatml_runtime.clocks import Clock, ManualClock
-from chatml_runtime.controller import Controller, View
+from chatml_runtime.controller import Controller
 from chatml_runtime.conversation import Conversation, RunEnd, RunReport, run_conversation
 from chatml_runtime.documents import export_overlay, moderator_script, overlay_entries
 from chatml_runtime.effects import (
@@ -60,7 +60,7 @@ from chatml_runtime.errors import (
     UnserializableValueError,
 )
 from chatml_runtime.followups import AutomaticTurn, FollowupLedger, StartReason
-from chatml_runtime.hosts import ApprovalProvider, ModelClient, Steering
+from chatml_runtime.hosts import ApprovalProvider, ModelClient, Steering, View
 from chatml_runtime.identities import EntryId, EntryIdAllocator, HistoryEntry, IdentityError, validate_history
 from chatml_runtime.items import Item
 from chatml_runtime.jobs import JobKind, JobRunner, JobState

@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
 
+from chatml.errors import SessionError
 from chatml_runtime import problems
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.conversation import Conversation, wall_clock_ms
 from chatml_runtime.errors import SessionBusyError
 from chatml_runtime.followups import DRAINS_PAUSED, AutomaticTurn, FollowupLedger, StartReason
-from chatml_runtime.hosts import ApprovalProvider, ModelClient, ToolRunner
+from chatml_runtime.hosts import ApprovalProvider, Compact, ModelClient, ToolRunner, View
 from chatml_runtime.identities import EntryIdAllocator, HistoryEntry, Json
 from chatml_runtime.moderator import Moderator
 from chatml_runtime.outcome import Outcome
@@ -27,29 +27,6 @@ from chatml_runtime.turns import TurnDriver
 from chatml_runtime.vocabulary import ToolDesc
 from chatml_runtime.work import AsyncWork
 from chatml_runtime.workers import called
-
-
-class View(Protocol):
-    """What a person sees. The methods only show; they must not call the controller, except `submit`."""
-
-    def show_entry(self, entry: HistoryEntry) -> None:
-        """An entry that has just joined the history, as it is, while a run is under way."""
-
-    def show_rows(self, rows: Sequence[Row]) -> None:
-        """The whole history as the model sees it, after something has changed; at safe points only."""
-
-    def show_notice(self, text: str) -> None:
-        """A line for the person: from the script, or about the session."""
-
-    def show_error(self, error: Exception) -> None:
-        """Something has failed: a run, a drain, a compaction. The session goes on."""
-
-    def ask(self, request: PendingRequest, problem: str | None) -> None:
-        """A question of the script; the next `submit` answers it. `problem` says why the last answer was not taken."""
-
-
-Compact = Callable[[Sequence[HistoryEntry]], "Sequence[HistoryEntry] | Awaitable[Sequence[HistoryEntry]]"]
-"""Makes a shorter history of a history. Entries that stay keep their identities."""
 
 
 class Controller:
@@ -129,6 +106,7 @@ class Controller:
         self._closed = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._woken = asyncio.Event()
+        self._ready = asyncio.Event()
 
     # What a host can see
 
@@ -164,6 +142,7 @@ class Controller:
     def submit(self, text: str) -> None:
         """Take what the person has typed. Blank text is ignored, except as an answer. Only in the event loop."""
         if self._answer is not None and not self._answer.done():
+            self._ready.clear()
             self._answer.set_result(text)
             return
         text = text.strip()
@@ -173,6 +152,7 @@ class Controller:
             self._notes.append(HistoryEntry(self._allocator.allocate(), user_message(text)))
         else:
             self._submissions.append(text)
+        self._ready.clear()
         self._woken.set()
 
     def steer_once(self, text: str) -> None:
@@ -187,8 +167,13 @@ class Controller:
             self._loop.call_soon_threadsafe(self._woken.set)
 
     def close(self) -> None:
-        """Begin nothing more, and drop the session's jobs and timers. To stop a run at once, cancel its task."""
+        """Begin nothing more, drop the session's jobs and timers, and give up on a question that is asked.
+
+        A run that is under way goes on to its end; to stop it at once, cancel `serve`.
+        """
         self._closed = True
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(SessionError(problems.CLOSED_CONTROLLER))
         if self._work is not None:
             self._work.forget(self.driver.session_id)
         self._woken.set()
@@ -223,15 +208,23 @@ class Controller:
 
     async def serve(self) -> None:
         """`settle` again and again, whenever there is something to do, until the session has ended or is closed."""
-        while True:
-            self._woken.clear()
-            await self.settle()
-            if self.is_ended or self._closed:
-                return
-            if self.has_work:
-                await asyncio.sleep(0)
-            else:
-                await self._woken.wait()
+        try:
+            while True:
+                self._woken.clear()
+                await self.settle()
+                if self.is_ended or self._closed:
+                    return
+                if self.has_work:
+                    await asyncio.sleep(0)
+                else:
+                    self._ready.set()
+                    await self._woken.wait()
+        finally:
+            self._ready.set()
+
+    async def ready(self) -> None:
+        """Wait until `serve` waits for the person: there is nothing to be done, a question is asked, or it is over."""
+        await self._ready.wait()
 
     def _next_operation(self, drained: bool = False) -> Callable[[], Awaitable[None]] | None:
         """What comes next. Queued events come before anything else is begun (section 15.3), but not twice in a row."""
@@ -259,7 +252,8 @@ class Controller:
         except Exception as error:
             if self._moderator is not None:
                 self._moderator.abandon_pending()
-            self._view.show_error(error)
+            if not self._closed:
+                self._view.show_error(error)
         finally:
             self._running = self._answered = False
         self._refresh()
@@ -330,7 +324,7 @@ class Controller:
             self._work.forget(self.driver.session_id)
 
     def _refresh(self) -> None:
-        if self._visible.refresh(self.driver.effective_entries(self.history)):
+        if self._visible.refresh(self.driver.overlay.apply(self.history)):
             self._view.show_rows(self._visible.rows)
 
     def _show_once(self, decision: AutomaticTurn) -> None:
@@ -371,6 +365,7 @@ class Controller:
         self._answer = asyncio.get_running_loop().create_future()
         try:
             self._view.ask(request, problem)
+            self._ready.set()
             return await self._answer
         finally:
             self._answer = None

@@ -1,4 +1,4 @@
-"""What a host hands to the turn driver: a model, tools, a person to ask, notes to pass on (runtime.md section 22)."""
+"""What a host hands to the driver and the controller: a model, tools, a person, a screen (runtime.md section 22)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeAlias
 
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.identities import HistoryEntry, Json
+from chatml_runtime.rows import Row
 from chatml_runtime.vocabulary import ToolCall, ToolDesc
 
 
@@ -47,3 +48,26 @@ class ApprovalProvider(Protocol):
         A coroutine function if the driver's coroutines are used. An exception fails the operation that needed it; the
         request stays pending.
         """
+
+
+class View(Protocol):
+    """What a person sees. The methods only show; they must not call the controller, except `submit`."""
+
+    def show_entry(self, entry: HistoryEntry) -> None:
+        """An entry that has just joined the history, as it is, while a run is under way."""
+
+    def show_rows(self, rows: Sequence[Row]) -> None:
+        """The whole history as the model sees it, after something has changed; at safe points only."""
+
+    def show_notice(self, text: str) -> None:
+        """A line for the person: from the script, or about the session."""
+
+    def show_error(self, error: Exception) -> None:
+        """Something has failed: a run, a drain, a compaction. The session goes on."""
+
+    def ask(self, request: PendingRequest, problem: str | None) -> None:
+        """A question of the script; the next `submit` answers it. `problem` says why the last answer was not taken."""
+
+
+Compact: TypeAlias = Callable[[Sequence[HistoryEntry]], "Sequence[HistoryEntry] | Awaitable[Sequence[HistoryEntry]]"]
+"""Makes a shorter history of a history. Entries that stay keep their identities."""

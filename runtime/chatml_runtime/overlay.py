@@ -123,6 +123,13 @@ class Overlay:
         entries += [EffectiveEntry(one.entry, Inserted(one.change_id)) for one in self.appended]
         return tuple(entries)
 
+    def items(self, history: Sequence[HistoryEntry]) -> tuple[Json, ...]:
+        """The provider items of the history as the model sees it: what a request sends."""
+        if self.replacements or self.tombstones:
+            return tuple(effective.entry.item for effective in self.apply(history))
+        before, after = ([one.entry.item for one in inserted] for inserted in (self.prepended, self.appended))
+        return (*before, *[entry.item for entry in history], *after)
+
 
 @attrs.frozen
 class Plan:

@@ -181,6 +181,7 @@ def tool_timed_out(name: str, limit_ms: int | None) -> str:
 
 
 BUSY_CONTROLLER = "The controller is at work already; submit, and it will see to it"
+CLOSED_CONTROLLER = "The controller was closed before the question was answered"
 UNANSWERED_CALL = "No output: the run failed before this tool call was answered."
 BUSY_CONVERSATION = "The conversation is running already; await its run, or steer it"
 

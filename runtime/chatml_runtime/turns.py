@@ -28,7 +28,7 @@ from chatml_runtime.identities import HistoryEntry, Json
 from chatml_runtime.items import Item, instruction
 from chatml_runtime.moderator import Moderator
 from chatml_runtime.outcome import DECISION_NAMES, Outcome, RuntimeRequest
-from chatml_runtime.overlay import EffectiveEntry, Overlay
+from chatml_runtime.overlay import Overlay
 from chatml_runtime.policy import DEFAULT_POLICY, RuntimePolicy
 from chatml_runtime.results import DrainResult, EventInput, ModerationResult, StopReason
 from chatml_runtime.session import RunStatus
@@ -134,9 +134,10 @@ class TurnDriver:
         """Why the session has ended."""
         return None if self.moderator is None else self.moderator.end_reason
 
-    def effective_entries(self, history: Sequence[HistoryEntry]) -> tuple[EffectiveEntry, ...]:
-        """A history as the model sees it, each entry with its provenance."""
-        return (NO_OVERLAY if self.moderator is None else self.moderator.overlay).apply(history)
+    @property
+    def overlay(self) -> Overlay:
+        """What the moderator has changed; nothing without one."""
+        return NO_OVERLAY if self.moderator is None else self.moderator.overlay
 
     # The operations
 
@@ -222,7 +223,7 @@ class TurnDriver:
         requests: Requests = ()
         if not self.is_ended:
             requests = yield from self._tell(TurnStart(), given)
-        inputs = tuple(effective.entry.item for effective in self.effective_entries(given.history))
+        inputs = self.overlay.items(given.history)
         if self.is_ended:
             return PreparedRequest(inputs, requests, ended=True)
         text = steering.take_text() if steering is not None else None

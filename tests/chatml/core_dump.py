@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
 import chatml
 from chatml import core
 from chatml.ast_dump import Item, group, show_string, write
@@ -45,12 +43,12 @@ class _Dump:
             case None | str() | int():
                 return str(value)
         parts: list[Item] = [type(value).__name__]
-        for field in attrs.fields(type(value)):
-            part = getattr(value, field.name)
+        for name in value.__match_args__:
+            part = getattr(value, name)
             if part is True:
-                parts.append(field.name)
-            elif part is not False and field.name != "span":
-                parts.append(self.field(field.name, part))
+                parts.append(name)
+            elif part is not False and name != "span":
+                parts.append(self.field(name, part))
         return group("()", parts)
 
     def field(self, name: str, part: Any) -> Item:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 import chatml
 from chatml.evaluate import Walker
@@ -43,6 +44,50 @@ def test_generated_programs(program: str) -> None:
 
 
 ENGINES: list[EngineName] = ["walk", "compiled"]
+
+ARMS = {
+    "one tag": "| `A -> 1 | _ -> 0",
+    "one tag with a payload": "| `A(x) -> 1 | _ -> 0",
+    "tags": "| `A -> 1 | `B(1, true) -> 2 | `B(0, y) -> 3 | _ -> 0",
+    "nested tags": '| `B(`A(x), `A) -> 1 | `B(`B(1.0, "A"), y) -> 2 | _ -> 0',
+    "records": "| `A({ a = 1 }) -> 1 | `B({ a = x; _ }, y) -> 2 | _ -> 0",
+    "no last arm": "| `A -> 1 | `B(x, ()) -> 2",
+}
+PARTS = st.recursive(
+    st.sampled_from([None, True, False, 0, 1, 1.0, 0.0, "A", "", "AB", ("A",), ("B",)]),
+    lambda part: st.one_of(
+        st.lists(part, max_size=3),
+        st.dictionaries(st.sampled_from("ab"), part, max_size=2),
+        st.tuples(st.sampled_from("AB"), part),
+        st.tuples(st.sampled_from("AB"), part, part),
+    ),
+    max_leaves=6,
+)
+MATCHES = [
+    {engine: chatml.compile(f"let f = fun v -> match v with {arms}").run(engine=engine) for engine in ENGINES}
+    for arms in ARMS.values()
+]
+
+
+@given(PARTS)
+@settings(max_examples=500)
+@example("A")
+@example(["A", "x"])
+@example(("A", {"a": True}))
+@example(3)
+@example(("B", True, True))
+def test_a_match_of_any_value(value: object) -> None:
+    """A value of any kind matches the same arms in both engines, or none; hosts deliver events of any kind."""
+    for instances in MATCHES:
+        walked, compiled = (arm_of(instances[engine], value) for engine in ENGINES)
+        assert compiled == walked
+
+
+def arm_of(instance: chatml.Instance, value: object) -> object:
+    try:
+        return instance.call("f", value)
+    except chatml.RuntimeFailure as failure:
+        return failure.message, str(failure.span)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from chatml.boundary import from_json
 from chatml.values import Value
+from chatml_runtime.agenda import Agenda
 from chatml_runtime.capabilities import (
     Capabilities,
     ModelError,
@@ -21,6 +21,7 @@ from chatml_runtime.capabilities import (
 )
 from chatml_runtime.errors import OperationFailed
 from chatml_runtime.identities import Json
+from chatml_runtime.jobs import JobKind, completion, job_id
 from chatml_runtime.scenario.model import Answer, Answers, HostData
 
 
@@ -33,8 +34,7 @@ class DataHost:
         self._data = data
         self._asked: Counter[tuple[str, str]] = Counter()
         self._ids: Counter[str] = Counter()
-        self._arrivals: list[tuple[int, int, str, Value]] = []
-        self._cancelled: set[str] = set()
+        self._arrivals: Agenda[Value] = Agenda()
         self.capabilities = Capabilities(
             log=self._log,
             tool_call=self._call_tool,
@@ -48,17 +48,11 @@ class DataHost:
     def advance(self, ms: int) -> list[Value]:
         """Let time pass; the events of the timers that are due and of the finished jobs, in order of time."""
         self.now_ms += ms
-        arrived = []
-        while self._arrivals and self._arrivals[0][0] <= self.now_ms:
-            _, _, name, event = heapq.heappop(self._arrivals)
-            if name not in self._cancelled:
-                arrived.append(event)
-        return arrived
+        return [event for _, event in self._arrivals.due(self.now_ms)]
 
     def _arrive(self, at_ms: int, name: str, event: Value) -> str:
         """Let an event arrive at a time; those of one time arrive in the order in which they were made."""
-        self._ids["arrival"] += 1
-        heapq.heappush(self._arrivals, (at_ms, self._ids["arrival"], name, event))
+        self._arrivals.add(at_ms, name, event)
         return name
 
     def _next_id(self, kind: str) -> str:
@@ -73,7 +67,7 @@ class DataHost:
 
     def _cancel(self, timer_id: str) -> None:
         if timer_id.startswith("timer-"):
-            self._cancelled.add(timer_id)
+            self._arrivals.remove(timer_id)
 
     def _answer(self, op: str, group: str, answers: Answers, name: str) -> Answer:
         """The next answer for a name; `OperationFailed` if there is none."""
@@ -89,7 +83,7 @@ class DataHost:
         return ToolOk(answer.content) if answer.kind == "ok" else ToolError(answer.content)
 
     def _spawn_tool(self, name: str, args: Json) -> str:
-        return self._job("Tool", name, self._answer("Tool.spawn", "tools", self._data.tools, name))
+        return self._job(JobKind.TOOL, name, self._answer("Tool.spawn", "tools", self._data.tools, name))
 
     def _recipe(self, name: str) -> ModelRecipe:
         def call(payload: Json) -> ModelResult:
@@ -97,7 +91,7 @@ class DataHost:
             return MODEL_RESULTS[answer.kind](answer.content)
 
         def spawn(payload: Json) -> str:
-            return self._job("Model", name, self._answer("Model.spawn", "models", self._data.models, name))
+            return self._job(JobKind.MODEL, name, self._answer("Model.spawn", "models", self._data.models, name))
 
         return ModelRecipe(call, spawn)
 
@@ -108,11 +102,13 @@ class DataHost:
         text: str = answer.content
         return text
 
-    def _job(self, kind: str, name: str, answer: Answer) -> str:
+    def _job(self, kind: JobKind, name: str, answer: Answer) -> str:
         """A job that has finished already; its completion arrives when time passes (runtime.md 16.1, 16.2)."""
-        job_id = self._next_id(f"{kind.lower()}-job")
-        ended, content = ("succeeded", from_json(answer.content)) if answer.kind == "ok" else ("failed", answer.content)
-        return self._arrive(self.now_ms, job_id, (f"{kind}_job_{ended}", job_id, name, content))
+        self._ids[kind.value] += 1
+        job = job_id(kind, self._ids[kind.value])
+        succeeded = answer.kind == "ok"
+        content = from_json(answer.content) if succeeded else answer.content
+        return self._arrive(self.now_ms, job, completion(kind, job, name, succeeded=succeeded, content=content))
 
 
 MODEL_RESULTS: Mapping[str, Callable[[Json], ModelResult]] = {

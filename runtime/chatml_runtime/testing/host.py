@@ -17,7 +17,8 @@ from chatml.values import Value
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.capabilities import ModelError, ModelOk, ModelRecipe, ModelRefused, ModelResult
 from chatml_runtime.clocks import ManualClock
-from chatml_runtime.controller import Compact, Controller
+from chatml_runtime.controller import Controller
+from chatml_runtime.hosts import Compact
 from chatml_runtime.identities import EntryIdAllocator, HistoryEntry, Json
 from chatml_runtime.jobs import JobKind
 from chatml_runtime.moderator import Moderator

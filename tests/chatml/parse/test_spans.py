@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import attrs
 import pytest
 
 from chatml import ast
@@ -18,7 +17,7 @@ def spans(node: object) -> list[tuple[str, str]]:
         node = todo.pop()
         if isinstance(node, tuple):
             todo += reversed(node)
-        elif attrs.has(type(node)):
+        elif type(node).__module__ == ast.__name__:
             found.append((type(node).__name__, node.span.text))
             todo += reversed([part for _, part in ast.parts(node)])
     return found

@@ -78,7 +78,7 @@ patterns = st.recursive(
 
 def short(value: ast.Expr) -> ast.Expr:
     """A lambda that is the value of a binding may be one that is written `let f x = e`."""
-    return ast.Lambda(value.params, value.body, NOWHERE, short=True) if isinstance(value, ast.Lambda) else value
+    return ast.Lambda(value.params, value.body, NOWHERE, True) if isinstance(value, ast.Lambda) else value
 
 
 def values(exprs: st.SearchStrategy) -> st.SearchStrategy:
@@ -90,11 +90,21 @@ def bindings(exprs: st.SearchStrategy) -> st.SearchStrategy:
     return few(made(ast.Binding, idents, values(exprs)), least=1)
 
 
+def written_out(params: tuple[ast.Ident, ...], body: ast.Expr, span: Span) -> ast.Lambda:
+    """`fun p -> e`"""
+    return ast.Lambda(params, body, span, False)
+
+
+def plain_call(function: ast.Expr, args: tuple[ast.Expr, ...], span: Span) -> ast.Call:
+    """`f(e)`"""
+    return ast.Call(function, args, span, None)
+
+
 def task_let(form: str, task: ast.Expr, parameter: str, body: ast.Expr) -> ast.Call:
     function = ast.FieldGet(
         ast.Name("Task", NOWHERE), ast.Ident({"let*": "bind", "let+": "map"}[form], NOWHERE), NOWHERE
     )
-    return ast.Call(function, (task, ast.Lambda((ast.Ident(parameter, NOWHERE),), body, NOWHERE)), NOWHERE, form)
+    return ast.Call(function, (task, ast.Lambda((ast.Ident(parameter, NOWHERE),), body, NOWHERE, False)), NOWHERE, form)
 
 
 def larger(exprs: st.SearchStrategy) -> st.SearchStrategy:
@@ -104,8 +114,8 @@ def larger(exprs: st.SearchStrategy) -> st.SearchStrategy:
         made(ast.Binary, st.sampled_from(["==", "<", "<.", "+", "++", "-", "-.", "*", "%", "/."]), exprs, exprs),
         made(ast.And, exprs, exprs),
         made(ast.Or, exprs, exprs),
-        made(ast.Lambda, few(idents), exprs),
-        made(ast.Call, exprs, few(exprs)),
+        made(written_out, few(idents), exprs),
+        made(plain_call, exprs, few(exprs)),
         made(ast.If, exprs, exprs, exprs),
         made(ast.While, exprs, exprs),
         made(ast.Let, idents, values(exprs), exprs),

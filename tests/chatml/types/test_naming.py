@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,10 +22,13 @@ BINDERS: dict[type, str] = {ast.Let: "name", ast.Lambda: "params", ast.Binding: 
 
 def parts(node: Any) -> list[Any]:
     found = []
-    for attribute in attrs.fields(node.__class__):
-        value = getattr(node, attribute.name)
-        found += [part for part in (value if isinstance(value, tuple) else (value,)) if attrs.has(part.__class__)]
+    for _, value in ast.parts(node):
+        found += [part for part in (value if isinstance(value, tuple) else (value,)) if is_node(part)]
     return found
+
+
+def is_node(value: Any) -> bool:
+    return value.__class__.__module__ == ast.__name__
 
 
 def bound_names(script: ast.Script) -> list[str]:
@@ -48,19 +50,18 @@ def rename(node: Any, names: dict[str, str]) -> Any:
     """A tree with other names for what it binds."""
     if isinstance(node, tuple):
         return tuple([rename(part, names) for part in node])
-    if not attrs.has(node.__class__) or isinstance(node, ast.Ident):
+    if not is_node(node) or isinstance(node, ast.Ident):
         return node
     if isinstance(node, ast.Name | ast.NamePattern):
-        return attrs.evolve(node, name=names.get(node.name, node.name))
-    changes = {field.name: rename(getattr(node, field.name), names) for field in attrs.fields(node.__class__)}
+        return node.__class__(names.get(node.name, node.name), node.span)
+    changes = {name: rename(getattr(node, name), names) for name in node.__match_args__}
     binder = BINDERS.get(node.__class__)
     if binder is not None:
         value = changes[binder]
-        renamed = [
-            attrs.evolve(ident, name=names[ident.name]) for ident in (value if isinstance(value, tuple) else (value,))
-        ]
+        idents = value if isinstance(value, tuple) else (value,)
+        renamed = [ast.Ident(names[ident.name], ident.span) for ident in idents]
         changes[binder] = tuple(renamed) if isinstance(value, tuple) else renamed[0]
-    return node.__class__(**changes)
+    return node.__class__(*changes.values())
 
 
 def programs() -> list[ast.Script]:

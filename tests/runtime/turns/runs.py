@@ -72,6 +72,7 @@ class Talk:
             history=[HistoryEntry(self.allocator.allocate(), user("hello"))],
             allocator=self.allocator,
             model=self.model,
+            tools=options.pop("tools_told", ()),
             run_tool=options.pop("run_tool", self.run_tool),
             on_runtime_request=self.observed.append,
             on_entry=options.pop("on_entry", self.entries.append),

@@ -414,6 +414,40 @@ def test_what_the_person_types_answers_the_question_first() -> None:
     in_loop(main())
 
 
+def test_ready_says_when_it_is_the_persons_turn() -> None:
+    async def main() -> None:
+        async with Interactive(ASKING, [say("one")], [say("two")]) as talk:
+            await talk.controller.ready()
+            for text, questions, length in (("hello", 1, 1), ("yes", 1, 2), ("on", 2, 3), ("no", 2, 3)):
+                talk.controller.submit(text)
+                await talk.controller.ready()
+                assert (len(talk.view.questions), len(talk.controller.history)) == (questions, length)
+            assert talk.controller.is_ended
+
+    in_loop(main())
+
+
+def test_closing_gives_up_on_a_question() -> None:
+    async def main() -> None:
+        async with Interactive(ASKING) as talk:
+            talk.controller.submit("hello")
+            await talk.controller.ready()
+        assert (talk.moderator.pending, talk.view.errors, talk.model.requests) == (None, [], [])
+
+    in_loop(main())
+
+
+def test_serving_ends_with_a_start_that_fails() -> None:
+    async def main() -> None:
+        talk = Interactive('| `Session_start -> Task.fail("no")')
+        serving = asyncio.create_task(talk.controller.serve())
+        await talk.controller.ready()
+        with pytest.raises(TaskFailedError):
+            await serving
+
+    in_loop(main())
+
+
 def test_serving_ends_with_the_session() -> None:
     async def main() -> None:
         talk = Interactive(ASKING)

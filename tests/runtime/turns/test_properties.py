@@ -36,10 +36,14 @@ let on_event ctx st ev =
   | "emit" -> let* () = Runtime.emit(`Own) in Task.pure(next)
   | "turn" -> let* r = Task.catch(Runtime.request_turn(), fun m -> Task.pure(())) in Task.pure(next)
   | "job" -> let* id = Model.spawn("r", `Null) in Task.pure(next)
+  | "hide" ->
+      (match Context.last_item(ctx) with
+       | `Some(item) -> let* () = Turn.delete_item(item.id) in Task.pure(next)
+       | `None -> Task.pure(next))
   | "notice" -> let* () = Turn.append_notice("note") in Task.pure(next)
   | _ -> Task.pure(next)
 """
-DECISIONS = ("none", "turn", "job", "emit", "notice", "reject", "rewrite", "redirect", "end", "halt", "fail")
+DECISIONS = ("none", "turn", "job", "emit", "notice", "hide", "reject", "rewrite", "redirect", "end", "halt", "fail")
 
 plans = st.lists(st.sampled_from(DECISIONS) | st.just("none"), max_size=40)
 tools = st.sampled_from(["quick", "slow", "raises", "unknown"])
@@ -163,6 +167,8 @@ def test_runs_keep_their_invariants(
                 assert history[: len(before)] == before
                 assert talk.entries == list(history[1:])
                 check_pairs(history)
+                shown = tuple(effective.entry.item for effective in talk.driver.overlay.apply(history))
+                assert talk.driver.overlay.items(history) == shown
                 follow_ups = (model.calls - calls) + (steering.given - given_before)
                 assert model.asked - asked <= (limit + 1) * (follow_ups + 1)
             assert sum(entry.item["type"] in CALLS for entry in talk.conversation.history) <= model.calls

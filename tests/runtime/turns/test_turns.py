@@ -321,4 +321,4 @@ def test_r_071_without_a_script() -> None:
     given = TurnInput(report.history)
     assert driver.begin_request(given).inputs == tuple(plain.items)
     assert (driver.start(given), driver.entry_appended(given), driver.end_turn(given), driver.drain(given)) == ((),) * 4
-    assert [row.entry for row in driver.effective_entries(report.history)] == list(report.history)
+    assert [row.entry for row in driver.overlay.apply(report.history)] == list(report.history)
