@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from chatml import ast
 from chatml.diagnostics import Diagnostic
@@ -29,28 +29,36 @@ def value_of(node: ast.Expr) -> Value:
     return read(node)
 
 
-def refuse(node: ast.Expr) -> Value:
-    raise CompileError(
-        [
-            Diagnostic(
-                "scenario.not_data",
-                "this is not data: an event is built of literals, tags, records and arrays only",
-                node.span,
-                help='write the value itself, such as `Tick(1) or { n = 2; names = ["a"] }',
-            )
-        ]
-    )
+VALUE = 'write the value itself, such as `Tick(1) or { n = 2; names = ["a"] }'
+
+
+def refuse(
+    node: ast.Expr,
+    message: str = "this is not data: an event is built of literals, tags, records and arrays only",
+    help: str = VALUE,
+) -> NoReturn:
+    raise CompileError([Diagnostic("scenario.not_data", message, node.span, help=help)])
 
 
 def read_record(node: ast.RecordLit) -> Value:
-    return {field.label.name: value_of(field.value) for field in node.fields}
+    record = {}
+    for field in node.fields:
+        label = field.label.name
+        if label in record:
+            refuse(node, f"this is not data: a record has the field `{label}` twice", "remove one of them")
+        record[label] = value_of(field.value)
+    return record
 
 
 def read_negative(node: ast.Neg) -> Value:
     operand = node.operand
-    if not isinstance(operand, ast.Float if node.op == "-." else ast.Int):
-        return refuse(node)
-    return -operand.value
+    if isinstance(operand, ast.Float if node.op == "-." else ast.Int):
+        return -operand.value
+    if isinstance(operand, ast.Float):
+        refuse(node, "this is not data: `-` negates an integer, and this is a float", "negate a float with `-.`")
+    if isinstance(operand, ast.Int):
+        refuse(node, "this is not data: `-.` negates a float, and this is an integer", "negate an integer with `-`")
+    refuse(node)
 
 
 READERS: dict[type, Callable[[Any], Value]] = {

@@ -19,6 +19,8 @@ from chatml_runtime.identities import Json
 from chatml_runtime.scenario.locate import Path, locate
 
 JSON5_PROBLEM = re.compile(r"<string>:(\d+) (.*?)(?: at column (\d+))?$", re.DOTALL)
+WORD = re.compile(r"[\w$]+")
+LARGEST = 2**53 - 1
 
 
 @attrs.frozen(eq=False)
@@ -81,12 +83,23 @@ def parse_value(source: Source, start: int, text: str) -> Json:
             fail(source, start, "scenario.syntax", f"the scenario is not JSON5: {error}")
         line, message, column = problem.groups()
         first = source.position(start).line
-        offset = source.line_starts[min(first + int(line) - 2, len(source.line_starts) - 1)]
-        fail(source, offset + int(column or 1) - 1, "scenario.syntax", f"the scenario is not JSON5: {lower(message)}")
+        offset = source.line_starts[min(first + int(line) - 2, len(source.line_starts) - 1)] + int(column or 1) - 1
+        word = word_at(source.text, offset)
+        if word is not None:
+            fail(source, word.start(), "scenario.syntax", f'the scenario is not JSON5: unexpected "{word[0]}"')
+        fail(source, offset, "scenario.syntax", f"the scenario is not JSON5: {lower(message)}")
 
 
 def lower(message: str) -> str:
     return message[:1].lower() + message[1:]
+
+
+def word_at(text: str, offset: int) -> re.Match[str] | None:
+    """The word around a place; a reader of JSON5 gives up in its middle, where it ceases to be `true` or `null`."""
+    start = offset
+    while start > 0 and WORD.match(text, start - 1):
+        start -= 1
+    return WORD.match(text, start) if offset < len(text) and WORD.match(text, offset) else None
 
 
 def fail(source: Source, offset: int, code: str, message: str) -> NoReturn:
@@ -148,12 +161,14 @@ class Node:
         return self.data
 
     def integer(self) -> int:
-        """An integer of at least 0."""
+        """An integer of at least 0 that JSON can hold."""
         number = self.data
         if isinstance(number, float) and number.is_integer():
             number = int(number)
-        if type(number) is not int or not 0 <= number < 2**53:
+        if type(number) is not int or number < 0:
             self.fail("scenario.shape", "expected an integer of at least 0")
+        if number > LARGEST:
+            self.fail("scenario.shape", f"expected an integer of at most {LARGEST:,}")
         return number
 
     def json(self) -> Json:

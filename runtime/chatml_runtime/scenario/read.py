@@ -187,8 +187,9 @@ def read_result(node: Node) -> Line:
 
 
 def read_internal(node: Node) -> Line:
+    expression = node.text()
     try:
-        return Deliver(InternalEvent(read_data(Source(show_path(node.path), node.text()))))
+        return Deliver(InternalEvent(read_data(Source(show_path(node.path), expression))))
     except CompileError as error:
         problem = error.diagnostics[0]
         message = f"{show_path(node.path)}: {problem.message}"
