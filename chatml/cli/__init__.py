@@ -16,6 +16,7 @@ CHATML = CommandLine(
         "check": "report every error and warning of some scripts",
         "types": "print the type of each top-level binding",
         "test": "hold scripts to what their scenarios expect",
+        "replay": "replay stored conversations to a policy",
         "explain": "explain a diagnostic code, with examples",
     },
 )

@@ -1,0 +1,81 @@
+"""Replay stored conversations to a policy, and report what it would have decided.
+
+A transcript is a ChatMD document, an nr-chat file, or provider items as JSON or JSON Lines; its name tells, or --from.
+The conversation goes on as it is stored, whatever the policy decides, until the policy ends it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+
+from chatml.cli.console import SURFACES, Failure, print_json, report, write
+from chatml.cli.documents.reading import FORMATS
+from chatml.cli.replaying.show import (
+    Total,
+    encode_result,
+    encode_total,
+    show,
+    show_difference,
+    show_total,
+)
+from chatml.cli.replaying.work import Order, Result, find_transcripts, work_through
+from chatml.errors import CompileError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("script", metavar="SCRIPT", help="a script or a prompt document")
+    parser.add_argument("transcripts", nargs="+", metavar="TRANSCRIPT", help="a conversation, or a folder of them")
+    parser.add_argument("--diff", metavar="OTHER_SCRIPT", help="show what that one would have done otherwise")
+    parser.add_argument("--from", dest="format", choices=FORMATS, help="the format of the transcripts")
+    parser.add_argument("--host", metavar="SCENARIO", help="take session and host from a scenario file")
+    parser.add_argument("--answer", metavar="TEXT", help="answer every question so (default: drop what asks)")
+    parser.add_argument("--jobs", "-j", type=int, default=1, metavar="N", help="how many processes work at it")
+    parser.add_argument("--json", action="store_true", help="print a JSON object per conversation, and one in total")
+    parser.add_argument("--surface", choices=SURFACES, help="what the scripts can name (default: ui)")
+
+
+def execute(args: argparse.Namespace) -> int:
+    if args.jobs < 1:
+        raise Failure(f"--jobs takes a number of at least 1, not {args.jobs}")
+    scripts = (args.script,) if args.diff is None else (args.script, args.diff)
+    if "-" in (*scripts, *args.transcripts):
+        raise Failure("scripts and transcripts are read more than once, so none can be on standard input")
+    paths = find_transcripts(args.transcripts)
+    order = Order(scripts, args.surface, args.format, args.host, args.answer)
+    total = Total.of(len(scripts))
+    describe = show if args.diff is None else show_difference
+    try:
+        for result in with_progress(work_through(order, paths, args.jobs), len(paths)):
+            total.add(result)
+            if args.json:
+                print_json(encode_result(result))
+                continue
+            for line in describe(result):
+                write(sys.stdout, line)
+    except CompileError as error:
+        report(error.diagnostics)
+        return 1
+    if args.json:
+        print_json({"total": encode_total(total, scripts)})
+    else:
+        for line in show_total(total):
+            write(sys.stdout, line)
+    return 1 if total.is_at_fault else 0
+
+
+def with_progress(results: Iterable[Result], number: int) -> Iterator[Result]:
+    """The results; while the next one is awaited, a terminal shows how many there are already."""
+    if not sys.stderr.isatty():
+        yield from results
+        return
+    for done, result in enumerate(results, 1):
+        sys.stderr.write(CLEAR_LINE)
+        sys.stderr.flush()
+        yield result
+        sys.stderr.write(f"{done}/{number}" if done < number else "")
+        sys.stderr.flush()
+
+
+CLEAR_LINE = "\r\x1b[K"
