@@ -60,7 +60,7 @@ from chatml_runtime.errors import (
     UnserializableValueError,
 )
 from chatml_runtime.followups import AutomaticTurn, FollowupLedger, StartReason
-from chatml_runtime.hosts import ApprovalProvider, ModelClient, Steering, View
+from chatml_runtime.hosts import ApprovalProvider, ModelClient, Steering, ToolRunner, View
 from chatml_runtime.identities import EntryId, EntryIdAllocator, HistoryEntry, IdentityError, validate_history
 from chatml_runtime.items import Item
 from chatml_runtime.jobs import JobKind, JobRunner, JobState
@@ -246,6 +246,7 @@ __all__ = [
     "ToolKind",
     "ToolOk",
     "ToolResult",
+    "ToolRunner",
     "Toolbox",
     "TurnDecision",
     "TurnDriver",

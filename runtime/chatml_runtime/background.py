@@ -7,6 +7,7 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from chatml.errors import SessionError
 from chatml_runtime import problems
 from chatml_runtime.errors import SessionBusyError
 
@@ -37,11 +38,14 @@ class BackgroundLoop:
         """The result of a coroutine that runs in the loop, while this thread waits.
 
         `TimeoutError` after `timeout_s` seconds, and the coroutine is cancelled. `SessionBusyError` in the loop's own
-        thread, which would wait for itself.
+        thread, which would wait for itself, and `SessionError` once the loop is closed.
         """
         if threading.current_thread() is self._thread:
             coroutine.close()
             raise SessionBusyError(problems.BUSY_BACKGROUND)
+        if self.loop.is_closed():
+            coroutine.close()
+            raise SessionError(problems.CLOSED_BACKGROUND)
         future = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
         try:
             return future.result(timeout_s)

@@ -6,13 +6,13 @@ import asyncio
 import enum
 import logging
 import time
-from collections.abc import Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing, suppress
 
 import attrs
 
 from chatml_runtime import problems
-from chatml_runtime.errors import BudgetExceededError, SessionBusyError
+from chatml_runtime.errors import BudgetExceededError, SessionBusyError, SessionEndedError
 from chatml_runtime.hosts import ModelClient, Steering, ToolRunner
 from chatml_runtime.identities import EntryIdAllocator, HistoryEntry, Json, validate_history
 from chatml_runtime.outcome import RuntimeRequest
@@ -20,7 +20,7 @@ from chatml_runtime.policy import collapse, decide_after_turn, next_self_trigger
 from chatml_runtime.responses import is_call, items_of
 from chatml_runtime.tool_calls import ReviewedCall, call_of, output_item
 from chatml_runtime.tools import output_of
-from chatml_runtime.turns import TurnDriver, TurnInput
+from chatml_runtime.turns import Requests, TurnDriver, TurnInput
 from chatml_runtime.vocabulary import ToolCall, ToolDesc
 from chatml_runtime.workers import abandon, called
 
@@ -185,8 +185,7 @@ class Conversation:
             for entry in self._steering.take_entries():
                 await self.append(entry)
                 tool_followup = True
-        if not driver.is_ended:
-            self._observe(await driver.aend_turn(self.given()))
+        await self._deliver(lambda: driver.aend_turn(self.given()))
         return tool_followup, first
 
     async def _take(self, item: Json) -> None:
@@ -195,11 +194,7 @@ class Conversation:
         if not is_call(item):
             await self.append(entry)
             return
-        call = call_of(item)
-        reviewed = ReviewedCall(call, item)
-        if not self.driver.is_ended:
-            reviewed = await self.driver.areview_tool_call(self.given(), call, entry=entry)
-            self._observe(reviewed.requests)
+        reviewed = await self._review(call_of(item), entry)
         entry = HistoryEntry(entry.id, reviewed.call_item)
         await self._announce(entry)
         opened = OpenCall(reviewed.call, reviewed.synthetic_output)
@@ -225,11 +220,9 @@ class Conversation:
         output = opened.output if opened.task is None else await opened.task
         item = output_item(call, output)
         entry = HistoryEntry(self._allocator.allocate(), item)
-        if not self.driver.is_ended:
-            requests = await self.driver.atool_result(
-                self.given(entry), name=call.name, kind=call.kind, output_item=item
-            )
-            self._observe(requests)
+        await self._deliver(
+            lambda: self.driver.atool_result(self.given(entry), name=call.name, kind=call.kind, output_item=item)
+        )
         del self._open[0]
         self._join(entry)
 
@@ -251,8 +244,24 @@ class Conversation:
             await asyncio.wait(tasks, timeout=GRACE_SECONDS)
 
     async def _announce(self, entry: HistoryEntry) -> None:
+        await self._deliver(lambda: self.driver.aentry_appended(self.given(entry)))
+
+    async def _review(self, call: ToolCall, entry: HistoryEntry) -> ReviewedCall:
+        reviewed = ReviewedCall(call, entry.item)
+
+        async def review() -> Requests:
+            nonlocal reviewed
+            reviewed = await self.driver.areview_tool_call(self.given(), call, entry=entry)
+            return reviewed.requests
+
+        await self._deliver(review)
+        return reviewed
+
+    async def _deliver(self, operation: Callable[[], Awaitable[Requests]]) -> None:
+        """Have the driver deliver something, unless the session has ended, by whoever's event."""
         if not self.driver.is_ended:
-            self._observe(await self.driver.aentry_appended(self.given(entry)))
+            with suppress(SessionEndedError):
+                self._observe(await operation())
 
     def _join(self, entry: HistoryEntry) -> None:
         self._history.append(entry)

@@ -148,6 +148,9 @@ class Post:
                 letter.settle(Delivery.KEPT)
                 return
             loop = self.loop
+            if loop.is_closed():
+                letter.settle(Delivery.REFUSED)
+                return
             line.letters.append(letter)
             if line.busy:
                 return

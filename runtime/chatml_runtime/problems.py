@@ -206,3 +206,4 @@ def host_closed(op: str) -> str:
 
 
 BUSY_BACKGROUND = "This is the thread of the background loop itself; await the coroutine instead"
+CLOSED_BACKGROUND = "The background loop is closed; nothing runs in it any more"

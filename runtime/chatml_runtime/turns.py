@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
@@ -20,6 +21,7 @@ from chatml_runtime.drivers import adrive, discard, drive
 from chatml_runtime.errors import (
     ApprovalResponseError,
     ReplayError,
+    SessionEndedError,
     SessionSuspendedError,
     UnexpectedToolDecisionError,
 )
@@ -222,7 +224,8 @@ class TurnDriver:
     def _begin_request(self, given: TurnInput, steering: Steering | None) -> Steps[PreparedRequest]:
         requests: Requests = ()
         if not self.is_ended:
-            requests = yield from self._tell(TurnStart(), given)
+            with suppress(SessionEndedError):  # it may end while this event waits for another
+                requests = yield from self._tell(TurnStart(), given)
         inputs = self.overlay.items(given.history)
         if self.is_ended:
             return PreparedRequest(inputs, requests, ended=True)

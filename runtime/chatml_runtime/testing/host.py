@@ -7,10 +7,12 @@ import inspect
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import attrs
 
+from chatml.decode import decode
 from chatml.surfaces.model import Surface
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml.values import Value
@@ -49,7 +51,7 @@ class ScriptedHost:
 
     def __init__(
         self,
-        script: str | ScriptArtifact,
+        script: str | Path | ScriptArtifact,
         *,
         model: Iterable[Response] = (),
         tools: Mapping[str, ToolFunction] | None = None,
@@ -65,12 +67,14 @@ class ScriptedHost:
     ) -> None:
         """Starts nothing yet; `start`, `send` or `advance` does.
 
-        `model` is what the model says, a response per request. `tools` are functions of the arguments; scripts reach
-        them, too. `models` are the recipes of scripts; a job that a script spawns is finished at once, and arrives when
-        time passes. `answers` are a person's.
+        `script` is the text of a policy, its file, or an artifact, for which `surface` does not count. `model` is what
+        the model says, a response per request. `tools` are functions of the arguments; scripts reach them, too.
+        `models` are the recipes of scripts; a job that a script spawns is finished at once, and arrives when time
+        passes. `answers` are a person's.
         """
-        if isinstance(script, str):
-            script = ScriptArtifact("main", compile_script(script, name="policy.chatml", surface=surface))
+        if not isinstance(script, ScriptArtifact):
+            source = script if isinstance(script, str) else decode(str(script), script.read_bytes())
+            script = ScriptArtifact("main", compile_script(source, name="policy.chatml", surface=surface))
         self.model = ScriptedModel(model)
         self.view = RecordingView()
         self.records: list[RunRecord] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,6 +52,13 @@ def test_the_start_comes_before_the_first_submission() -> None:
         played.send("  hello  ")
         assert played.phases == ["session_start", "turn_start", "message_appended", "turn_end"]
         assert played.history == (user("hello"), say("hi"))
+
+
+def test_a_policy_may_be_a_file(tmp_path: Path) -> None:
+    (tmp_path / "policy.chatml").write_text(cases(WATCH), encoding="utf-8")
+    with ScriptedHost(tmp_path / "policy.chatml", model=[[say("hi")]]) as played:
+        played.send("hello")
+        assert played.texts == ["hi"]
 
 
 def test_a_start_that_ends_the_session_discards_what_was_submitted() -> None:

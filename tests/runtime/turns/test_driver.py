@@ -10,6 +10,7 @@ import pytest
 from chatml.errors import SessionError
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.approvals import AskChoice, AskText, PendingRequest
+from chatml_runtime.capabilities import Capabilities, ToolOk
 from chatml_runtime.effects import EndSession, RequestTurn
 from chatml_runtime.errors import (
     NotSuspendedError,
@@ -141,6 +142,26 @@ def test_an_ended_session_is_told_nothing_more() -> None:
         driven.do("review_tool_call", CALL)
     with pytest.raises(SessionEndedError):
         driven.tool_result()
+
+
+def test_a_request_that_waits_for_the_end_is_not_made() -> None:
+    source = '| `Stop -> let* r = Tool.call("wait", `Null) in let* () = Runtime.end_session("x") in Task.pure(st)'
+
+    async def wait(name: str, args: Any) -> ToolOk:
+        await asyncio.sleep(0)
+        return ToolOk(None)
+
+    async def main() -> None:
+        driven = Driven(source, moderator={"capabilities": Capabilities(tool_call=wait)})
+        moderator = driven.talk.moderator
+        moderator.enqueue(("Stop",))
+        draining = asyncio.create_task(moderator.areplay(driven.talk.given))
+        await asyncio.sleep(0)
+        prepared = await driven.driver.abegin_request(TurnInput(tuple(driven.talk.history)))
+        assert (prepared.ended, prepared.requests) == (True, ())
+        await draining
+
+    in_loop(main())
 
 
 def test_after_an_end_in_post_tool_response_the_item_is_not_announced() -> None:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from chatml.errors import SessionError
 from chatml.value_text import show
 from chatml_runtime.background import BackgroundLoop
 from chatml_runtime.capabilities import ModelError, ModelOk, ModelRefused, ToolError, ToolOk
-from chatml_runtime.errors import OperationFailed, TaskFailedError
+from chatml_runtime.errors import OperationFailed, SessionBusyError, TaskFailedError
 from chatml_runtime.jobs import JobKind, JobRunner, JobState
 from chatml_runtime.post import Post
 from chatml_runtime.vocabulary import SessionStart, TurnEnd, TurnStart
@@ -430,6 +431,23 @@ def test_a_closed_loop_refuses_jobs() -> None:
     with pytest.raises(TaskFailedError, match="the host has closed"):
         talk.send(SessionStart())
     assert work.jobs.in_flight == 0
+    work.register("s1", talk.moderator)
+    assert work.jobs.complete(work.jobs.open(JobKind.TOOL, "t", "s1"), ToolOk(None))
+    assert talk.queue == []
+    with pytest.raises(SessionError, match="closed"):
+        background.run(asyncio.sleep(0))
+
+
+def test_a_background_loop_does_not_wait_for_itself() -> None:
+    with BackgroundLoop() as background:
+
+        async def inside() -> None:
+            background.run(asyncio.sleep(0))
+
+        with pytest.raises(SessionBusyError):
+            background.run(inside())
+        with pytest.raises(TimeoutError):
+            background.run(asyncio.sleep(60), timeout_s=0.001)
 
 
 def test_many_threads_complete_jobs_once_each() -> None:

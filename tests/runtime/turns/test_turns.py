@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from chatml_runtime.capabilities import Capabilities
+from chatml_runtime.capabilities import Capabilities, ToolOk
 from chatml_runtime.conversation import RunEnd
 from chatml_runtime.effects import EndSession, RequestTurn
 from chatml_runtime.errors import BudgetExceededError, UnexpectedToolDecisionError
 from chatml_runtime.identities import HistoryEntry
 from chatml_runtime.policy import BudgetPolicy, RuntimePolicy
+from chatml_runtime.results import EventInput
 from chatml_runtime.testing import call, custom_call, say, user
 from chatml_runtime.turns import TurnDriver, TurnInput
-from tests.runtime.turns.runs import Talk, check_pairs
+from tests.runtime.turns.runs import Talk, check_pairs, in_loop
 
 WATCH = "| `Never -> Task.pure(st)"
 CHECKING = [[say("checking"), call("q", {"m": "fast"}, "c1")], [say("done")]]
@@ -298,6 +299,46 @@ def test_r_061_tools_that_run_are_awaited_when_the_session_ends() -> None:
     assert talk.phases == ["turn_start", "pre_tool_call", "message_appended", "pre_tool_call"]
     assert talk.kinds == ["user", "call", "call", "assistant", "output", "output"]
     assert report.end is RunEnd.ENDED
+
+
+def test_an_event_from_outside_may_end_the_session_at_any_moment() -> None:
+    """A host that drains while a run is under way: events of the run that wait for that drain are not delivered, and
+    the run ends as gracefully as if the script had ended it there."""
+    source = """
+      | `Stop -> let* wait = Tool.call("wait", `Null) in let* () = Runtime.end_session("outside") in Task.pure(st)
+    """
+
+    async def wait(name: str, args: Any) -> ToolOk:
+        for _ in range(4):
+            await asyncio.sleep(0)
+        return ToolOk(None)
+
+    async def main(moment: int) -> Talk:
+        talk = Talk(
+            source,
+            [[say("look"), call("a", {}, "c1"), call("a", {}, "c2")], [say("done")]],
+            {"a": late},
+            moderator={"capabilities": Capabilities(tool_call=wait)},
+        )
+        moderator = talk.moderator
+        assert moderator is not None
+        running = asyncio.create_task(talk.conversation.run())
+        for _ in range(moment):
+            await asyncio.sleep(0)
+        moderator.enqueue(("Stop",))
+        await moderator.areplay(EventInput("s1"))
+        assert (await running).end is RunEnd.ENDED
+        return talk
+
+    for moment in range(1, 12):
+        talk = in_loop(main(moment))
+        check_pairs(talk.conversation.history)
+        assert talk.events[-1] == "`Stop"
+
+
+async def late(args: Any) -> str:
+    await asyncio.sleep(0.001)
+    return "ran"
 
 
 def test_r_061_an_end_after_a_tool_has_run() -> None:
