@@ -305,6 +305,34 @@ def test_completing_a_job_from_elsewhere_ends_what_runs_of_it() -> None:
     in_loop(main())
 
 
+def test_a_job_that_was_completed_from_elsewhere_and_goes_on_counts_once() -> None:
+    """It does not let itself be cancelled, and has a result of its own in the end."""
+
+    async def main() -> None:
+        release = asyncio.Event()
+
+        async def stubborn(given: Any) -> ModelOk:
+            while not release.is_set():
+                try:
+                    await release.wait()
+                except asyncio.CancelledError:
+                    continue
+            return ModelOk("own")
+
+        host = Host(stubborn)
+        host.register()
+        job = await host.spawn()
+        await asyncio.sleep(0)
+        assert host.jobs.complete(job, ModelOk("pushed"))
+        await asyncio.sleep(0)
+        release.set()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert host.talk.queue == ["`Model_job_succeeded(model-job-1, r, `String(pushed))"]
+
+    in_loop(main())
+
+
 def test_a_job_that_completes_after_close_reaches_no_one() -> None:
     """Cancelled, and if it does not let itself be cancelled, unheard (X-29)."""
 
