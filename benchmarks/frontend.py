@@ -4,7 +4,8 @@
 
 Prints one table. Every row is the median of RUNS runs (default 7), all in fresh processes and interleaved, so that a
 busy moment of the machine falls on every row alike; ratios compare rows of this one run. `wall`, `cpu` and
-`peak` are those of the whole process, `check` is the processor time of `chatml.check` alone.
+`peak` are those of the whole process, `work` is the processor time of `chatml.check`, or of
+the formatter, alone.
 """
 
 from __future__ import annotations
@@ -70,6 +71,17 @@ assert findings == (), findings[0]
 """
 
 
+FORMAT = """\
+import sys, time
+from chatml.format import format_script
+from chatml.source import Source
+text = open(sys.argv[1], encoding="utf-8").read()
+start = time.process_time()
+format_script(Source("s", text))
+print(time.process_time() - start)
+"""
+
+
 def script(lines: int) -> str:
     """A well-typed script of this many lines."""
     per_block = BLOCK.count("\n")
@@ -117,6 +129,7 @@ def main(runs: int) -> None:
         commands = {
             "python -c pass": ("-c", "pass"),
             "chatml run hello.chatml": ("-m", "chatml", "run", str(hello)),
+            f"fmt {LINES[-1]:,} lines": ("-c", FORMAT, str(scripts[LINES[-1]])),
             **{f"check {lines:,} lines": ("-c", CHECK, str(path)) for lines, path in scripts.items()},
         }
         for command in commands.values():
@@ -132,22 +145,22 @@ def main(runs: int) -> None:
 def show(measured: dict[str, list[Measured]], size: dict[int, int]) -> None:
     """Print the medians, a row for each command."""
     base = median(run.wall for run in measured["python -c pass"])
-    checked = {lines: median(float(run.output) for run in measured[f"check {lines:,} lines"]) for lines in LINES}
-    titles = ("wall ms", "× python", "cpu ms", "peak MiB", "check ms", "µs/line", "KB/s")
+    work = {
+        name: median(float(run.output) for run in runs) for name, runs in measured.items() if name.endswith("lines")
+    }
+    titles = ("wall ms", "× python", "cpu ms", "peak MiB", "work ms", "µs/line", "lines/s", "KB/s")
     print(f"{'':<24}" + "".join(f"{title:>10}" for title in titles))
     for name, runs in measured.items():
         wall = median(run.wall for run in runs)
         cpu = median(run.cpu for run in runs)
         memory = median(run.memory for run in runs)
         print(f"{name:<24}{wall * 1000:>10.0f}{wall / base:>10.1f}{cpu * 1000:>10.0f}{memory:>10.1f}", end="")
-        for lines, seconds in checked.items():
-            if name == f"check {lines:,} lines":
-                print(
-                    f"{seconds * 1000:>10.0f}{seconds / lines * 1e6:>10.1f}{size[lines] / seconds / 1000:>10.0f}",
-                    end="",
-                )
+        if name in work:
+            lines, seconds = int(name.split()[1].replace(",", "")), work[name]
+            print(f"{seconds * 1000:>10.0f}{seconds / lines * 1e6:>10.1f}{lines / seconds:>10,.0f}", end="")
+            print(f"{size[lines] / seconds / 1000:>10.0f}", end="")
         print()
-    growth = checked[10_000] / 10 / checked[1_000]
+    growth = work["check 10,000 lines"] / 10 / work["check 1,000 lines"]
     print(f"\na line costs {growth:.2f} times as much in 10,000 lines as in 1,000")
 
 

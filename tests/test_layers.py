@@ -28,7 +28,7 @@ ROOMS = (
     ("chatml.ast",),
     ("chatml.ast_dump",),
     ("chatml.ast_text", "chatml.parse", "chatml.portable"),
-    ("chatml.types",),
+    ("chatml.format", "chatml.types"),
     ("chatml.surfaces.model",),
     ("chatml.core",),
     ("chatml.resolve",),

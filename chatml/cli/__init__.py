@@ -14,6 +14,7 @@ CHATML = CommandLine(
     {
         "run": "run a script, or feed events to a moderator",
         "check": "report every error and warning of some scripts",
+        "fmt": "rewrite scripts in their canonical layout",
         "types": "print the type of each top-level binding",
         "test": "hold scripts to what their scenarios expect",
         "replay": "replay stored conversations to a policy",

@@ -141,7 +141,6 @@ exprs = st.recursive(literals, larger, max_leaves=12)
 # Statements
 
 CONTINUES = re.compile(r"[(\[-]")
-NAME = re.compile(r"(?!(?:fun|if|while|let|match|module|open|ref|type|true|false)\b)[a-z_]")
 
 
 def separable(statements: list[ast.Statement]) -> tuple[ast.Statement, ...]:
@@ -150,8 +149,6 @@ def separable(statements: list[ast.Statement]) -> tuple[ast.Statement, ...]:
     for statement in statements:
         text = show(ast.Script((statement,), NOWHERE))
         match kept[-1:]:
-            case [ast.TypeStatement()] if NAME.match(text):
-                continue
             case [ast.LetStatement() | ast.LetRecStatement() | ast.ExprStatement()] if CONTINUES.match(text):
                 continue
         kept.append(statement)
