@@ -20,7 +20,8 @@ from chatml.parse.lexer import comment_end, tokens
 from chatml.source import Source
 from tests.chatml.cases import read_corpus
 from tests.chatml.parse.trees import scripts
-from tests.chatml.programs import RandomChooser, write_program
+from tests.chatml.program_choices import RandomChooser
+from tests.chatml.programs import write_program
 from tests.house import ROOT
 
 
