@@ -126,7 +126,12 @@ class _ToPython(Rebuild):
 
 
 def _short(value: object) -> str:
-    text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else repr(value)
+    if isinstance(value, int) and value.bit_length() > 64:  # Python refuses to write out a really large one
+        return f"an integer of {value.bit_length()} bits"
+    try:
+        text = repr(value)
+    except Exception:  # a host's own, or one of too deep a tuple
+        text = f"a Python `{type(value).__name__}`"
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 

@@ -20,7 +20,12 @@ BLANKS = " \t\n\v\f\r"
 
 
 def trimmed(op: str, response: str) -> str:
-    """A response without blanks at its ends; `ApprovalResponseError` if it is no Unicode text (X-01)."""
+    """A response without blanks at its ends; `ApprovalResponseError` if it is no Unicode text (X-01).
+
+    `TypeError` if it is no string: that is a fault of the host, and asking again would not mend it.
+    """
+    if not isinstance(response, str):
+        raise TypeError(problems.foreign_answer(op, f"the host answered with {type(response).__name__}"))
     problem = surrogate_problem(response)
     if problem is not None:
         raise ApprovalResponseError(problems.foreign_answer(op, problem))

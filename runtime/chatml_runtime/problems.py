@@ -106,6 +106,10 @@ CONTEXT_WITHOUT_PHASE = "context: missing field 'phase'"
 PHASE_NO_STRING = "context.phase: expected a string"
 
 
+def no_install(kind: str) -> str:
+    return f"prepare_commit must return a function that installs the commit, and it returned {kind}"
+
+
 def empty_answer(op: str) -> str:
     return f"{op} takes no empty answer: give a text that is not blank"
 

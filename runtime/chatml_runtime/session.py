@@ -365,7 +365,10 @@ def prepared(run: Run, state: Value, hooks: Hooks) -> Callable[[], None]:
         if hooks.validate_state is not None:
             hooks.validate_state(state)
         if hooks.prepare_commit is not None:
-            return hooks.prepare_commit(tuple(run.effects))
+            install = hooks.prepare_commit(tuple(run.effects))
+            if not callable(install):
+                raise CommitRejectedError(problems.no_install(type(install).__name__))
+            return install
     except CommitRejectedError:
         raise
     except Exception as error:

@@ -206,5 +206,9 @@ def result_of(op: OpDef, answer: Any) -> Value:
 
 def failure_text(error: BaseException) -> str:
     """The text that a script sees of an exception: its own, or the name of its class if it has none."""
-    text = str(error) or type(error).__name__
+    try:
+        text = str(error)
+    except Exception:  # a host's exception class may itself be at fault
+        text = ""
+    text = text or type(error).__name__
     return text.encode("utf-8", "replace").decode("utf-8")  # a path in it may hold lone surrogates (X-01)

@@ -103,6 +103,11 @@ class Speechless(Exception):
     pass
 
 
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
 class RateLimited(Exception):
     limit = 5
 
@@ -114,6 +119,7 @@ RAISED = {
     "textless": (Speechless(), "Speechless"),
     "stop_iteration": (StopIteration(), "StopIteration"),
     "surrogate": (OSError("bad \udcff name"), "bad ? name"),
+    "unprintable": (Unprintable(), "Unprintable"),
     "recursion": (RecursionError("too deep"), "too deep"),
 }
 

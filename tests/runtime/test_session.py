@@ -100,6 +100,14 @@ class TestCommit:
         with pytest.raises(ToolDecisionConflictError):
             session(lambda state, event: Pure(1)).handle_event(TURN_START, TICK, prepare_commit=refuse)
 
+    def test_a_hook_that_prepares_nothing_refuses(self) -> None:
+        """What installs a commit is known to be a function before anything is committed."""
+        prepare: Any = [].append
+        it = session(lambda state, event: Pure(1))
+        with pytest.raises(CommitRejectedError, match=r"must return a function.*NoneType"):
+            it.handle_event(TURN_START, TICK, prepare_commit=prepare)
+        assert (it.state, it.is_running) == (0, False)
+
     def test_an_install_that_raises_comes_after_the_commit(self) -> None:
         """It must not; if it does, the session is committed and usable, and the host hears of it."""
 
@@ -211,6 +219,17 @@ def test_committed_effects_can_be_taken() -> None:
     it.handle_event(TURN_START, TICK)
     assert it.take_committed() == (Effect("Turn.prepend_system", ("x",)),)
     assert it.committed_effects == it.take_committed() == ()
+
+
+@pytest.mark.parametrize("answer", [None, 7, b"yes"])
+def test_an_answer_that_is_no_string_is_a_fault_of_the_host(answer: Any) -> None:
+    it = session(lambda state, event: then(ASK, lambda _: Pure(1)))
+    it.handle_event(TURN_START, TICK)
+    with pytest.raises(TypeError, match=rf"takes text.*{type(answer).__name__}"):
+        it.resume(answer)
+    assert it.pending is not None
+    it.resume("yes")
+    assert it.state == 1
 
 
 def test_abandoning_nothing_is_no_error() -> None:
