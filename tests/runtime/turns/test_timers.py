@@ -212,7 +212,7 @@ def test_timers_of_the_event_loop_itself() -> None:
         talk = Conversation(SETTING, capabilities=work.capabilities("s1"))
         arrived = asyncio.Queue[None]()
         work.register("s1", talk.moderator, lambda: arrived.put_nowait(None))
-        for ms, tag in ((20, "late"), (0, "soon"), (2**60, "never")):
+        for ms, tag in ((300, "late"), (0, "soon"), (2**60, "never")):
             await talk.moderator.ahandle_event(InternalEvent(("Set", ms, tag)), talk.given)
         for _ in range(2):
             await arrived.get()
