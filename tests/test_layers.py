@@ -36,6 +36,7 @@ ROOMS = (
     ("chatml.builtins",),
     ("chatml.surfaces",),
     ("chatml.pipeline",),
+    ("chatml.coverage",),
     ("chatml",),
     ("chatmd",),
     ("chatml_runtime",),

@@ -8,25 +8,28 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 from chatml.cli.console import SURFACES, Failure, print_json, report, write
 from chatml.cli.testing.find import find_scenarios
 from chatml.cli.testing.junit import junit
 from chatml.cli.testing.run import Outcome, Runner
-from chatml.cli.testing.show import encode_outcome, show, tally, total_text
+from chatml.cli.testing.show import encode_coverage, encode_outcome, show, show_coverage, tally, total_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a scenario, or a folder of scenarios")
     parser.add_argument("--script", metavar="FILE", help="play every scenario to this script")
     parser.add_argument("--update", action="store_true", help="rewrite expectations that do not hold, in place")
+    parser.add_argument("--coverage", action="store_true", help="tell which branches of the scripts ran, and which not")
     parser.add_argument("--junit", metavar="FILE", help="write a report in JUnit's XML")
     parser.add_argument("--json", action="store_true", help="print the outcomes as one JSON document")
     parser.add_argument("--surface", choices=SURFACES, help="what the scripts can name (default: ui)")
 
 
 def execute(args: argparse.Namespace) -> int:
-    runner = Runner(script=args.script, surface=args.surface, rewrite=args.update)
+    runner = Runner(script=args.script, surface=args.surface, rewrite=args.update, cover=args.coverage)
     outcomes = []
     for path in find_scenarios(args.paths):
         outcome = runner.run(path)
@@ -36,10 +39,23 @@ def execute(args: argparse.Namespace) -> int:
     if args.junit is not None:
         save(args.junit, junit(outcomes))
     if args.json:
-        print_json({"scenarios": [encode_outcome(outcome) for outcome in outcomes], **tally(outcomes)})
+        print_json(encode(outcomes, runner))
     else:
+        for script, coverage in runner.coverages.items():
+            for line in show_coverage(script, coverage):
+                write(sys.stdout, line)
         write(sys.stdout, total_text(outcomes))
     return 1 if any(outcome.status in ("failed", "error") for outcome in outcomes) else 0
+
+
+def encode(outcomes: Sequence[Outcome], runner: Runner) -> dict[str, Any]:
+    """Everything as plain data."""
+    coverages = [encode_coverage(script, coverage) for script, coverage in runner.coverages.items()]
+    return {
+        "scenarios": [encode_outcome(outcome) for outcome in outcomes],
+        **tally(outcomes),
+        **({"coverage": coverages} if runner.cover else {}),
+    }
 
 
 def tell(outcome: Outcome) -> None:

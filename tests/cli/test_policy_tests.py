@@ -273,6 +273,24 @@ def test_calls_at_fault(
     assert said in capsys.readouterr().err
 
 
+def test_coverage(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = "{ events: [{ phase: 'pre_tool_call', call: { id: 'c', name: 'read' } }], expect: [{}] }"
+    path = scenario(folder, first, "guard.a.scenario.json5")
+    guard = folder / "guard.chatml"
+    assert main(["test", str(path), "--coverage"]) == 0
+    assert capsys.readouterr().out.splitlines()[1:-1] == [
+        f"{guard}: 4 of 8 branches ran",
+        f'    {guard}:6:10: let* () = Tool.reject("no " ++ call.name) in Task.pure(st)',
+        f'    {guard}:7:18: Task.fail("too late")',
+        f"    {guard}:8:10: Task.pure(st)",
+    ]
+    scenario(folder, "{ events: [{ phase: 'turn_end' }], expect: [{ status: 'failed' }] }", "guard.b.scenario.json5")
+    assert main(["test", str(folder), "--coverage", "--json"]) == 0
+    (covered,) = json.loads(capsys.readouterr().out)["coverage"]
+    assert (covered["script"], covered["branches"], covered["reached"]) == (str(guard), 8, 5)
+    assert [missed["line"] for missed in covered["missed"]] == [6, 8]
+
+
 def test_the_examples_pass(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test", str(ROOT / "examples")]) == 0
     assert "7 scenarios: 7 passed" in capsys.readouterr().out

@@ -10,6 +10,7 @@ import attrs
 from chatml.cli.console import SURFACES, Failure, read_bytes, read_source
 from chatml.cli.testing.find import SUFFIX, script_of
 from chatml.cli.testing.update import UpdateError, update
+from chatml.coverage import Coverage
 from chatml.decode import decode
 from chatml.diagnostics import Diagnostic
 from chatml.errors import CompileError, RuntimeFailure
@@ -43,11 +44,18 @@ class Outcome:
 class Runner:
     """Runs scenarios; compiles each script once."""
 
-    def __init__(self, *, script: str | None = None, surface: str | None = None, rewrite: bool = False) -> None:
-        """With `script`, every scenario is for that one. `rewrite` makes the expectations what was received."""
+    def __init__(
+        self, *, script: str | None = None, surface: str | None = None, rewrite: bool = False, cover: bool = False
+    ) -> None:
+        """With `script`, every scenario is for that one. `rewrite` makes the expectations what was received.
+
+        With `cover`, `coverages` tells for each script that was run which of its branches were.
+        """
         self.script = script
         self.surface = SURFACES[surface or "ui"]
         self.rewrite = rewrite
+        self.cover = cover
+        self.coverages: dict[str, Coverage] = {}
         self.compiled: dict[str, CompiledScript | CompileError] = {}
 
     def run(self, path: str) -> Outcome:
@@ -89,6 +97,9 @@ class Runner:
         if compiled is None:
             try:
                 compiled = compile_script(read_source(script), surface=self.surface)
+                if self.cover:
+                    coverage = self.coverages[script] = Coverage(compiled.program)
+                    compiled = attrs.evolve(compiled, program=coverage.program)
             except CompileError as error:
                 compiled = error
             self.compiled[script] = compiled

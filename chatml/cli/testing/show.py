@@ -10,8 +10,9 @@ from typing import Any
 from chatml.cli.console import count, encode_all
 from chatml.cli.testing.run import Outcome, Status
 from chatml.cli.testing.update import one_line
+from chatml.coverage import Coverage
 from chatml.diagnostics import draw_all
-from chatml.source import Position
+from chatml.source import Position, Span
 from chatml.stack import deep
 from chatml_runtime.identities import Json
 from chatml_runtime.scenario.document import show_path
@@ -89,6 +90,32 @@ def part_text(part: Json | Absent) -> str | None:
         return one_line(part)
 
 
+def show_coverage(script: str, coverage: Coverage) -> Iterator[str]:
+    """How many branches of a script ran, and the first line of each that did not."""
+    reached, branches = len(coverage.reached), len(coverage.branches)
+    yield f"{script}: {reached} of {branches} branches ran"
+    for span in coverage.missed():
+        place = span.start
+        yield f"    {script}:{place.line}:{place.column + 1}: {first_line(span)}"
+
+
+def first_line(span: Span) -> str:
+    return span.text.splitlines()[0].rstrip() if span.text else ""
+
+
+def encode_coverage(script: str, coverage: Coverage) -> dict[str, Any]:
+    """The same as plain data."""
+    return {
+        "script": script,
+        "branches": len(coverage.branches),
+        "reached": len(coverage.reached),
+        "missed": [
+            {"line": span.start.line, "column": span.start.column, "text": first_line(span)}
+            for span in coverage.missed()
+        ],
+    }
+
+
 def encode_outcome(outcome: Outcome) -> dict[str, Any]:
     """An outcome as plain data; a part that is missing on one side has no key there."""
     return {
@@ -115,7 +142,7 @@ def encode_mismatch(outcome: Outcome, mismatch: Mismatch) -> dict[str, Any]:
     }
 
 
-def tally(outcomes: Iterable[Outcome]) -> dict[Status, int]:
+def tally(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """How many scenarios came to what."""
     found = Counter(outcome.status for outcome in outcomes)
     return {status: found[status] for status in WORDS}
@@ -127,7 +154,7 @@ def total_text(outcomes: Sequence[Outcome]) -> str:
     return f"{count(len(outcomes), 'scenario')}: {', '.join(parts)}"
 
 
-TOLD: dict[Status, str] = {
+TOLD: dict[str, str] = {
     "passed": "passed",
     "failed": "failed",
     "error": "could not be run",
