@@ -484,6 +484,33 @@ def test_timers_that_come_due_while_a_prompt_is_pending_wait_in_front_of_the_run
     ]
 
 
+WRITER = """
+let shared = [0]
+let initial_state = shared
+let on_event ctx st ev =
+  match ev with
+  | `Go -> let* () = Runtime.emit(`Add(st)) in let* () = Runtime.emit(`Add(st)) in Task.pure(st)
+  | `Add(xs) -> xs[0] <- xs[0] + 1; Task.pure(st)
+  | `Ask(xs) -> xs[0] <- 7; let* a = Approval.ask_text("well?") in xs[0] <- 8; Task.pure(st)
+  | `Later -> let* t = Schedule.after_ms(1, `Ask(st)) in Task.pure(st)
+  | _ -> Task.pure(st)
+"""
+
+
+def test_an_event_is_shown_as_it_was_delivered() -> None:
+    """A record shows the event that the handler was given, whatever the handler writes to what the event holds."""
+    records = events(WRITER, tick("`Go"), tick("`Later"), "{advance_ms: 1}", "{answer: ''}", "{answer: 'x'}")
+    assert [(record["event"], record["status"], record["state"]) for record in records] == [
+        ("`Go", "committed", "[|0|]"),
+        ("`Add([|0|])", "committed", "[|1|]"),
+        ("`Add([|1|])", "committed", "[|2|]"),
+        ("`Later", "committed", "[|2|]"),
+        ("`Ask([|2|])", "suspended", "[|2|]"),
+        ("`Ask([|2|])", "refused", "[|2|]"),
+        ("`Ask([|2|])", "committed", "[|8|]"),
+    ]
+
+
 # -- the data host
 
 

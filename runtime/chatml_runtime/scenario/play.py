@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from chatml.errors import SessionError
+from chatml.values import Value
 from chatml_runtime.errors import (
     CommitRejectedError,
     HandlerError,
@@ -45,6 +46,7 @@ class Stage:
         self.records: list[Record] = []
         self.replaying = False
         self.asked: tuple[str, str, str] | None = None
+        self.coming = ("", "")
         self.moderator = Moderator.create(
             artifact,
             allocator=self.allocator,
@@ -86,16 +88,18 @@ class Stage:
 
     def deliver(self, event: Event) -> None:
         self.replaying = False
+        self.announce(event.to_value())
         try:
             self.moderator.handle_event(event, self.given())
         except SessionError as error:
-            value = event.to_value()
-            self.refuse((event.phase.value, value_text(value), brief_event(value)), error)
+            self.refuse((event.phase.value, *self.coming), error)
         except (HandlerError, CommitRejectedError, ReplayError):
             return  # the observer has recorded it
 
     def respond(self, text: str) -> None:
         self.replaying = False
+        if self.asked is not None:
+            self.coming = self.asked[1:]
         try:
             self.moderator.resume(text, self.given())
         except SessionError as error:
@@ -111,13 +115,14 @@ class Stage:
         try:
             for event in arrived:
                 self.moderator.enqueue(event)
+            self.announce(self.moderator.queued_events[0])
             self.moderator.replay(self.given(), max_events=DRAIN_LIMIT)
         except (SessionEndedError, SessionSuspendedError, ReplayError):
             return  # nothing is delivered, or the observer has recorded what failed
 
     def observe(self, run: RunRecord) -> None:
         """Make the record of a handler run that has just ended."""
-        phase, event, brief = run.phase.value, value_text(run.event), brief_event(run.event)
+        phase, (event, brief) = run.phase.value, self.coming
         self.asked = (phase, event, brief) if run.status is RunStatus.SUSPENDED else None
         self.records.append(
             self.record(
@@ -141,6 +146,12 @@ class Stage:
             )
         )
         self.replaying = True
+        if self.moderator.queued_events:
+            self.announce(self.moderator.queued_events[0])
+
+    def announce(self, event: Value) -> None:
+        """Keep the texts of the event that comes next: its handler may write to the arrays that it holds."""
+        self.coming = value_text(event), brief_event(event)
 
     def refuse(self, of: tuple[str | None, str | None, str], error: SessionError) -> None:
         """Make the record of an event or answer that was not delivered: its phase, its text, and its short form."""
