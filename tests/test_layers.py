@@ -39,6 +39,7 @@ ROOMS = (
     ("chatml.coverage",),
     ("chatml",),
     ("chatmd",),
+    ("chatml.highlight",),
     ("chatml_runtime",),
     ("chatml.cli",),
     ("chatml.__main__",),
