@@ -190,6 +190,14 @@ def test_what_update_writes_passes(folder: Path, text: str) -> None:
     assert len(read_scenario(Source("s", written.removeprefix("\ufeff"))).expect or ()) >= text.count("phase")
 
 
+def test_expectations_written_twice(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = scenario(folder, f"{{ expect: [], {EVENTS}, expect: [{{ state: 'x' }}] }}")
+    assert main(["test", str(path)]) == 1
+    assert f"{path}:1:3: event 1" in capsys.readouterr().out
+    assert main(["test", str(path), "--update"]) == 1
+    assert "more than once" in capsys.readouterr().out
+
+
 def test_a_list_of_events_cannot_be_updated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = scenario(folder, "[{ phase: 'turn_start' }]")
     assert main(["test", str(path), "--update"]) == 1

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import attrs
+
 from chatml.cli.console import count, encode_all
 from chatml.cli.testing.run import Outcome, Status
 from chatml.cli.testing.update import one_line
@@ -17,7 +19,7 @@ from chatml.stack import deep
 from chatml_runtime.identities import Json
 from chatml_runtime.scenario.document import show_path
 from chatml_runtime.scenario.expectations import ABSENT, Absent, Mismatch
-from chatml_runtime.scenario.locate import locate
+from chatml_runtime.scenario.locate import locate, locate_elements
 
 WORDS: dict[Status, str] = {"passed": "ok", "failed": "FAILED", "error": "ERROR", "updated": "updated"}
 
@@ -30,11 +32,13 @@ def show(outcome: Outcome) -> Iterator[str]:
     yield f"{WORDS[outcome.status]:<8}{outcome.path} ({count(len(outcome.records), 'event')})"
     if outcome.message is not None:
         yield f"    {outcome.message}"
+    places = Places.of(outcome)
     event: int | None = -1
     for mismatch in outcome.mismatches:
-        if mismatch.event != event:
+        if mismatch.event != event and places is not None:
             event = mismatch.event
-            yield f"    {place_text(outcome, mismatch)}: {heading(outcome, mismatch)}"
+            place = places.of_mismatch(mismatch)
+            yield f"    {outcome.path}:{place.line}:{place.column + 1}: {heading(outcome, mismatch)}"
         path = show_path(mismatch.path[1:])
         if path:
             yield f"      {path}"
@@ -46,18 +50,26 @@ def describe(outcome: Outcome) -> str:
     return "\n".join([*show(outcome), draw_all(outcome.diagnostics)]).rstrip()
 
 
-def place_text(outcome: Outcome, mismatch: Mismatch) -> str:
-    """`FILE:LINE:COLUMN` of what was expected, both from 1."""
-    place = place_of(outcome, mismatch)
-    return outcome.path if place is None else f"{outcome.path}:{place.line}:{place.column + 1}"
+@attrs.frozen
+class Places:
+    """Where in the file the list of expectations begins, and each of them."""
 
+    whole: Position
+    elements: list[Position]
 
-def place_of(outcome: Outcome, mismatch: Mismatch) -> Position | None:
-    """Where the expectation stands in the file, or the list if it has none."""
-    if outcome.source is None:
-        return None
-    path = mismatch.path[:1] if mismatch.expected is not ABSENT or len(mismatch.path) > 1 else ()
-    return locate(outcome.source, 0, ("expect", *path)).start
+    @classmethod
+    def of(cls, outcome: Outcome) -> Places | None:
+        """The places of an outcome that has mismatches."""
+        if outcome.source is None or not outcome.mismatches:
+            return None
+        elements = [span.start for span in locate_elements(outcome.source, 0, ("expect",))]
+        return cls(locate(outcome.source, 0, ("expect",)).start, elements)
+
+    def of_mismatch(self, mismatch: Mismatch) -> Position:
+        """That of the expectation, or of the list if the event has none, or the list is written twice."""
+        index = int(mismatch.path[0])
+        unexpected = mismatch.expected is ABSENT and len(mismatch.path) == 1
+        return self.whole if unexpected or index >= len(self.elements) else self.elements[index]
 
 
 def heading(outcome: Outcome, mismatch: Mismatch) -> str:
@@ -118,20 +130,21 @@ def encode_coverage(script: str, coverage: Coverage) -> dict[str, Any]:
 
 def encode_outcome(outcome: Outcome) -> dict[str, Any]:
     """An outcome as plain data; a part that is missing on one side has no key there."""
+    places = Places.of(outcome)
     return {
         "file": outcome.path,
         "script": outcome.script,
         "status": outcome.status,
         "events": len(outcome.records),
         "seconds": round(outcome.seconds, 6),
-        "mismatches": [encode_mismatch(outcome, mismatch) for mismatch in outcome.mismatches],
+        "mismatches": [encode_mismatch(mismatch, places) for mismatch in outcome.mismatches],
         "diagnostics": encode_all(outcome.diagnostics),
         "message": outcome.message,
     }
 
 
-def encode_mismatch(outcome: Outcome, mismatch: Mismatch) -> dict[str, Any]:
-    place = place_of(outcome, mismatch)
+def encode_mismatch(mismatch: Mismatch, places: Places | None) -> dict[str, Any]:
+    place = None if places is None else places.of_mismatch(mismatch)
     parts = {"expected": mismatch.expected, "received": mismatch.received}
     return {
         "event": mismatch.event,

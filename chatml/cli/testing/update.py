@@ -14,7 +14,7 @@ from chatml_runtime.identities import Json
 from chatml_runtime.scenario import read_scenario
 from chatml_runtime.scenario.document import parse
 from chatml_runtime.scenario.expectations import compare, split_ending
-from chatml_runtime.scenario.locate import locate
+from chatml_runtime.scenario.locate import locate, locate_elements
 from chatml_runtime.scenario.records import DECISIONS_AND_REQUESTS, Ending, Record
 from chatml_runtime.vocabulary import Phase
 
@@ -119,16 +119,18 @@ def rewrite(source: Source, expect: Sequence[Json], wanted: Sequence[Json]) -> s
 def rewrite_elements(source: Source, expect: Sequence[Json], wanted: Sequence[Json]) -> str:
     """The text with elements of the list replaced, and added or left out at its end; neither list is empty."""
     both = min(len(expect), len(wanted))
-    last = locate(source, 0, ("expect", both - 1))
-    edge = margin(source, last.left)
-    added = "".join(f",\n{edge}{layout(element, edge)}" for element in wanted[both:])
-    cut = locate(source, 0, ("expect", len(expect) - 1)).right
-    text = splice(source.text, last.right, cut, added)
-    for index in reversed(range(both)):
-        if not same(expect[index], wanted[index]):
-            span = locate(source, 0, ("expect", index))
-            text = splice(text, span.left, span.right, layout(wanted[index], edge))
-    return text
+    spans = locate_elements(source, 0, ("expect",))
+    if len(spans) != len(expect):
+        raise UpdateError(f"{source.name} has the key `expect` more than once: keep one")
+    edge = margin(source, spans[both - 1].left)
+    pieces = [source.text[: spans[0].left]]
+    for index in range(both):
+        if index:
+            pieces.append(source.text[spans[index - 1].right : spans[index].left])
+        kept = same(expect[index], wanted[index])
+        pieces.append(spans[index].text if kept else layout(wanted[index], edge))
+    pieces += [f",\n{edge}{layout(element, edge)}" for element in wanted[both:]]
+    return "".join([*pieces, source.text[spans[-1].right :]])
 
 
 def splice(text: str, left: int, right: int, put: str) -> str:

@@ -31,6 +31,26 @@ def locate(source: Source, start: int, path: Path) -> Span:
     return source.span(left, scanner.end)
 
 
+def locate_elements(source: Source, start: int, path: Path) -> list[Span]:
+    """The spans of all elements of the list at a path, in one walk over the text.
+
+    >>> [span.text for span in locate_elements(Source("s", "{a: [1, /* two */ {b: 2}, ]}"), 0, ("a",))]
+    ['1', '{b: 2}']
+    """
+    scanner = Scanner(source.text, start)
+    for step in path:
+        scanner.enter(step)
+    scanner.take()
+    spans = []
+    while scanner.peek() not in ("", *CLOSERS):
+        left = scanner.place
+        scanner.skip_value()
+        spans.append(source.span(left, scanner.end))
+        if scanner.peek() == ",":
+            scanner.take()
+    return spans
+
+
 class Scanner:
     """Walks over JSON5 text token by token. `place` is where the next token begins, `end` where the last ended."""
 
