@@ -19,13 +19,15 @@ BLANKS = " \t\n\v\f\r"
 """The characters that an answer loses at both ends."""
 
 
-def trimmed(op: str, response: str) -> str:
-    """A response without blanks at its ends; `ApprovalResponseError` if it is no Unicode text (X-01).
-
-    `TypeError` if it is no string: that is a fault of the host, and asking again would not mend it.
-    """
+def check_is_text(response: object) -> None:
+    """`TypeError` if a response is no string: that is a fault of the host, and asking again would not mend it."""
     if not isinstance(response, str):
-        raise TypeError(problems.foreign_answer(op, f"the host answered with {type(response).__name__}"))
+        raise TypeError(problems.answer_no_text(type(response).__name__))
+
+
+def trimmed(op: str, response: str) -> str:
+    """A response without blanks at its ends; `ApprovalResponseError` if it is no Unicode text (X-01)."""
+    check_is_text(response)
     problem = surrogate_problem(response)
     if problem is not None:
         raise ApprovalResponseError(problems.foreign_answer(op, problem))

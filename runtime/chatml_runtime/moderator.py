@@ -17,7 +17,7 @@ from chatml.errors import ChatmlError, SessionError
 from chatml.limits import Limits
 from chatml.values import Value
 from chatml_runtime import problems
-from chatml_runtime.approvals import PendingRequest
+from chatml_runtime.approvals import PendingRequest, check_is_text
 from chatml_runtime.capabilities import Capabilities
 from chatml_runtime.changes import OverlayChange, Publisher, Subscription
 from chatml_runtime.drivers import adrive, drive
@@ -306,6 +306,7 @@ class Moderator:
         if suspended is None:
             self._session.resume(response)  # refuses: nothing is pending
             raise AssertionError("a session cannot wait for an answer unknown to its moderator")
+        check_is_text(response)
         if given is not None:
             suspended = attrs.evolve(suspended, given=given)
         outcome = yield from self._run(suspended, response)

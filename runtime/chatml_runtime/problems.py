@@ -118,6 +118,10 @@ def foreign_answer(op: str, problem: str) -> str:
     return f"{op} takes text: {problem}"
 
 
+def answer_no_text(kind: str) -> str:
+    return f"an answer is a string, and the host gave {kind}"
+
+
 def unknown_choice(op: str, choices: Sequence[str]) -> str:
     return f"{op}: the answer must match one of the choices: {listed(choices)}"
 

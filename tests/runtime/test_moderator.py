@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from chatml.surfaces.ui import UI_MODERATOR
@@ -182,6 +184,16 @@ def test_r_026_suspend_block_resume_at_the_moderator() -> None:
     assert len(resumed.replayed.outcomes) == 2
     with pytest.raises(NotSuspendedError):
         talk.moderator.resume("again")
+
+
+@pytest.mark.parametrize("answer", [None, 7, b"yes"])
+def test_an_answer_that_is_no_string_leaves_the_request_pending(answer: Any) -> None:
+    talk = Conversation(ASK, surface=UI_MODERATOR)
+    talk.tick(("Q",))
+    with pytest.raises(TypeError, match="an answer is a string"):
+        talk.moderator.resume(answer)
+    assert talk.moderator.pending == AskText("well?")
+    assert talk.moderator.resume("yes").status is RunStatus.COMMITTED
 
 
 def test_the_observer_sees_every_run_with_its_facts() -> None:
