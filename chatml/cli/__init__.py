@@ -12,6 +12,7 @@ CHATML = CommandLine(
     "Policy as code for LLM conversations.",
     __name__,
     {
+        "new": "start a policy project",
         "run": "run a script, or feed events to a moderator",
         "check": "report every error and warning of some scripts",
         "fmt": "rewrite scripts in their canonical layout",
