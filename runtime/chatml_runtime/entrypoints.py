@@ -153,38 +153,47 @@ class _Check:
             "its third parameter is the event: match it, for example with `Turn_start",
         ):
             return
+        known, _ = flatten(event_row(self.contract, handler))
+        overfed = [tag for tag, held in known.items() if EVENTS.get(tag) is Unit and isinstance(linked(held), Unknown)]
         unmatched = []
         for tag, payload in EVENTS.items():
-            one = Variant(Extend({tag: Var(tag)}, RowVar(f"after_{tag}")))
-            if self.contract.fit(handler, Fun([CONTEXT, STATE, one], RESULT)) is not None:
+            if self.contract.fit(handler, self.handler_of(tag, Var(tag))) is not None:
                 unmatched.append(tag)
                 continue
             carries = CARRIES.get(tag, "nothing")
             self.wants(
-                Fun([CONTEXT, STATE, Variant(Extend({tag: payload}, RowVar(f"after_{tag}")))], RESULT),
+                self.handler_of(tag, payload),
                 f"the event `{tag} carries {carries}, and `{handler}` expects {self.a(Var(tag))}",
                 None,
             )
+        if overfed:
+            self.warn(
+                f"an arm of `{handler}` can never match {tags(overfed)}: it takes an argument, and the event has none",
+                (),
+                "write the tag without parentheses",
+            )
         if unmatched:
-            self.warn(unmatched)
+            self.warn_of_unmatched(unmatched, known)
 
-    def warn(self, unmatched: list[str]) -> None:
+    def handler_of(self, tag: str, payload: Type) -> Type:
+        """The type of a handler that takes an event, among others."""
+        return Fun([CONTEXT, STATE, Variant(Extend({tag: payload}, RowVar(f"after_{tag}")))], RESULT)
+
+    def warn_of_unmatched(self, unmatched: list[str], known: Mapping[str, Type]) -> None:
         """Name the events that the handler would fail on."""
         handler = self.names.on_event
-        known, _ = flatten(event_row(self.contract, handler))
         own = [tag for tag in sorted(known) if tag not in EVENTS]
         hints = [f"did you mean `{hit} where it says `{tag}?" for tag in own for hit in near(tag, unmatched, most=1)]
+        self.warn(
+            f"`{handler}` can never match {tags(unmatched)}: when a host delivers such an event, the handler fails",
+            (f"it matches {tags(sorted(known)) or 'no event at all'}",),
+            " ".join([*hints, "add a last case `| _ -> Task.pure(st)` for every event that is of no interest"]),
+        )
+
+    def warn(self, message: str, notes: tuple[str, ...], help: str) -> None:
+        place = self.place(self.names.on_event)
         self.warnings.append(
-            Diagnostic(
-                "type.unmatched_events",
-                f"`{handler}` can never match {tags(unmatched)}: when a host delivers such an event, the handler fails",
-                self.place(handler),
-                severity="warning",
-                notes=(f"it matches {', '.join(f'`{tag}' for tag in sorted(known)) or 'no event at all'}",),
-                help=" ".join(
-                    [*hints, "add a last case `| _ -> Task.pure(st)` for every event that is of no interest"]
-                ),
-            )
+            Diagnostic("type.unmatched_events", message, place, severity="warning", notes=notes, help=help)
         )
 
     def wants(self, expected: Type, message: str, help: str | None = HELP) -> bool:
@@ -227,8 +236,13 @@ def event_row(contract: Contract, handler: str) -> Type:
     with deep():
         function = contract.type(handler)
     assert isinstance(function, Fun)
-    event = function.params[2]
-    while isinstance(event, Unknown) and event.link is not None:
-        event = event.link
+    event = linked(function.params[2])
     assert isinstance(event, Variant)
     return event.row
+
+
+def linked(type: Type) -> Type:
+    """What is known of a type; an `Unknown` if it may be any."""
+    while isinstance(type, Unknown) and type.link is not None:
+        type = type.link
+    return type

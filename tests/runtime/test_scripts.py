@@ -133,6 +133,18 @@ def test_r_004_f_events_that_can_never_match_are_a_warning() -> None:
     assert not compile_script(cases("| `Session_begin -> Task.pure(st)")).warnings
 
 
+@pytest.mark.parametrize("last", ["", "| _ -> Task.pure(st)"])
+def test_an_arm_that_takes_an_argument_of_an_event_without_one_is_a_warning(last: str) -> None:
+    """The types of `Turn_start(x)` and `Turn_start agree, so nothing else tells that the arm never runs (L-132)."""
+    source = (
+        "let initial_state = 0\nlet on_event ctx st ev =\n  match ev with\n"
+        f"  | `Turn_start(x) -> Task.pure(1) | `Turn_end -> Task.pure(2) | `Tick(x) -> Task.pure(3)\n  {last}"
+    )
+    warnings = compile_script(source).warnings
+    assert "can never match `Turn_start:" in warnings[0].message
+    assert len(warnings) == (1 if last else 2)
+
+
 def test_some_events_may_go_unmatched() -> None:
     compiled = compile_script(
         "let initial_state = 0\nlet on_event = fun ctx st ev ->\n  match ev with\n"
