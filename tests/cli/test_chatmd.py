@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
 import pytest
 
 from chatml.cli import main as chatml
-from chatml.cli.documents import CHATMD, main
+from chatml.cli.documents import CHATMD, main, tail
 
 PROMPT = """<config model="m"/>
 <script language="chatml" kind="moderator">RAW|
@@ -149,3 +150,18 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
         main([command, "--help"])
     assert ended.value.code == 0
     assert f"usage: chatmd {command}" in capsys.readouterr().out
+
+
+def test_tail_ends_when_nobody_reads_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A closed pipe is no fault of the file."""
+    log = tmp_path / "log.nrchat"
+    log.write_text("%user\nHello.\n", encoding="utf-8")
+
+    def closed(*_: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("chatml.cli.documents.tail.write", closed)
+    parser = argparse.ArgumentParser()
+    tail.configure(parser)
+    with pytest.raises(BrokenPipeError):
+        tail.execute(parser.parse_args([str(log)]))

@@ -27,6 +27,8 @@ def execute(args: argparse.Namespace) -> int:
                 print_json({"role": message.role, "name": message.name, "meta": message.meta, "body": message.body})
             else:
                 write(sys.stdout, nrchat.stringify([message]).rstrip("\n"))
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise Failure(f"cannot read {args.file}: {error.strerror or error}") from None
     except ValueError as error:
