@@ -14,6 +14,7 @@ import attrs
 from chatml.boundary import from_json, to_json
 from chatml.values import Value
 from chatml_runtime.errors import ItemDecodeError, OperationFailed
+from chatml_runtime.fields import text_field
 from chatml_runtime.identities import Json
 
 
@@ -26,7 +27,7 @@ class Item:
 
     def to_value(self) -> Value:
         """The record `{id; value}` of the script."""
-        return {"id": self.id, "value": from_json(self.value)}
+        return {"id": text_field("item.id", self.id), "value": from_json(self.value)}
 
     @classmethod
     def from_value(cls, value: Value) -> Item:

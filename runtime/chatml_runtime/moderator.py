@@ -29,6 +29,7 @@ from chatml_runtime.errors import (
     SessionSuspendedError,
     SnapshotSuspendedError,
 )
+from chatml_runtime.fields import int_field, text_field
 from chatml_runtime.history import SeenHistory
 from chatml_runtime.identities import EntryIdAllocator, HistoryEntry, IdentityError
 from chatml_runtime.operations import OpDef
@@ -383,8 +384,8 @@ class Moderator:
         """The record `context` of the script (section 9.2)."""
         given = delivery.given
         return {
-            "session_id": given.session_id,
-            "now_ms": given.now_ms,
+            "session_id": text_field("context.session_id", given.session_id),
+            "now_ms": int_field("context.now_ms", given.now_ms),
             "phase": delivery.phase.value,
             "items": self._history.items(),
             "available_tools": self._history.tools(given.available_tools),

@@ -13,6 +13,7 @@ import attrs
 from chatml.boundary import from_json
 from chatml.errors import BoundaryError
 from chatml.values import Value
+from chatml_runtime.fields import int_field, text_field
 from chatml_runtime.identities import Json
 from chatml_runtime.items import Item
 
@@ -45,8 +46,8 @@ class ToolDesc:
     def to_value(self) -> Value:
         """The record `tool_desc` of the script."""
         return {
-            "name": self.name,
-            "description": self.description,
+            "name": text_field("tool_desc.name", self.name),
+            "description": text_field("tool_desc.description", self.description),
             "input_schema": from_json(self.input_schema),
         }
 
@@ -71,7 +72,11 @@ class ToolCall:
 
     def to_value(self) -> Value:
         """The record `tool_call` of the script."""
-        return {"id": self.id, "name": self.name, "args": from_json(self.args)}
+        return {
+            "id": text_field("tool_call.id", self.id),
+            "name": text_field("tool_call.name", self.name),
+            "args": from_json(self.args),
+        }
 
 
 @attrs.frozen
@@ -86,7 +91,11 @@ class ToolResult:
 
     def to_value(self) -> Value:
         """The record `tool_result` of the script."""
-        return {"call_id": self.call_id, "name": self.name, "result": from_json(self.result)}
+        return {
+            "call_id": text_field("tool_result.call_id", self.call_id),
+            "name": text_field("tool_result.name", self.name),
+            "result": from_json(self.result),
+        }
 
 
 @attrs.frozen
@@ -103,8 +112,8 @@ class ModerationContext:
     def to_value(self) -> Value:
         """The record `context` of the script."""
         return {
-            "session_id": self.session_id,
-            "now_ms": self.now_ms,
+            "session_id": text_field("context.session_id", self.session_id),
+            "now_ms": int_field("context.now_ms", self.now_ms),
             "phase": self.phase.value,
             "items": [item.to_value() for item in self.items],
             "available_tools": [tool.to_value() for tool in self.available_tools],

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatml.boundary import from_json
+from chatml.errors import BoundaryError
 from chatml_runtime.capabilities import Capabilities, ToolOk
 from chatml_runtime.history import SeenHistory, arrays_in
 from chatml_runtime.identities import EntryId, HistoryEntry
 from chatml_runtime.items import Item
+from chatml_runtime.results import EventInput
 from chatml_runtime.vocabulary import (
     ItemAppended,
     ModerationContext,
@@ -193,3 +195,31 @@ def test_later_changes_of_a_hosts_list_do_not_reach_a_handler() -> None:
     )
     talk.tick()
     assert talk.state == 2
+
+
+@pytest.mark.parametrize(
+    ("record", "fact"),
+    [
+        (PreToolCall(ToolCall("c\ud800", "t", None)), r"tool_call\.id: the string holds the lone surrogate"),
+        (PreToolCall(ToolCall("c", "\udfff", None)), r"tool_call\.name: the string holds"),
+        (PostToolResponse(ToolResult("\ud800", "t", None)), r"tool_result\.call_id: the string holds"),
+        (ItemAppended(Item("\ud800", MESSAGE)), r"item\.id: the string holds"),
+        (ToolDesc("t", "\ud800"), r"tool_desc\.description: the string holds"),
+        (ModerationContext("\ud800", 0, Phase.TURN_END, (), ()), r"context\.session_id: the string holds"),
+        (ModerationContext("s", 2**62, Phase.TURN_END, (), ()), r"context\.now_ms: integers lie between"),
+        (ModerationContext("s", 1.5, Phase.TURN_END, (), ()), r"context\.now_ms: expected an integer.*float"),
+    ],
+)
+def test_what_a_script_cannot_hold_is_refused_by_its_field(record: Any, fact: str) -> None:
+    with pytest.raises(BoundaryError, match=fact):
+        record.to_value()
+
+
+@pytest.mark.parametrize("fields", [{"session_id": "\ud800"}, {"session_id": 7}, {"now_ms": 2**62}, {"now_ms": 0.5}])
+def test_an_event_with_a_context_that_no_script_can_hold_changes_nothing(fields: dict[str, Any]) -> None:
+    talk = Conversation("| `Turn_start -> Task.pure(st + 1)")
+    with pytest.raises(BoundaryError, match=next(iter(fields))):
+        talk.moderator.handle_event(TurnStart(), EventInput(**{"session_id": "s1", **fields}))
+    assert talk.state == 0
+    talk.send(TurnStart())
+    assert talk.state == 1

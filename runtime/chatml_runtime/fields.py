@@ -1,0 +1,34 @@
+"""The fields of a host's records on their way into a script: Unicode text, and integers of 63 bits (X-01, X-02)."""
+
+from __future__ import annotations
+
+from chatml.errors import BoundaryError
+from chatml.surrogates import surrogate_problem
+from chatml.values import INT_MAX, INT_MIN
+
+
+def text_field(name: str, value: str) -> str:
+    """The text of a field. `BoundaryError` if it is no string, or one that holds a lone surrogate.
+
+    >>> text_field("tool_call.name", "read_file")
+    'read_file'
+    """
+    if not isinstance(value, str):
+        raise BoundaryError(f"{name}: expected a string, got a Python `{type(value).__name__}`")
+    problem = surrogate_problem(value)
+    if problem is not None:
+        raise BoundaryError(f"{name}: {problem}")
+    return str.__str__(value)
+
+
+def int_field(name: str, value: int) -> int:
+    """The integer of a field. `BoundaryError` if it is none that a script can hold.
+
+    >>> int_field("context.now_ms", 7)
+    7
+    """
+    if type(value) is not int:
+        raise BoundaryError(f"{name}: expected an integer, got a Python `{type(value).__name__}`")
+    if not INT_MIN <= value <= INT_MAX:
+        raise BoundaryError(f"{name}: integers lie between {INT_MIN} and {INT_MAX}")
+    return value
