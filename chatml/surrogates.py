@@ -7,6 +7,18 @@ import re
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+def pairs_joined(text: str) -> str:
+    """A string in which two halves that make a character, as JSON writes it with escapes, are that character.
+
+    >>> pairs_joined("\\ud83d\\ude00") == "\\U0001f600"
+    True
+    """
+    return PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+
+
 def surrogate_problem(text: str) -> str | None:
     """What is wrong with a string that holds a surrogate; None for text.
 

@@ -76,9 +76,28 @@ def report(diagnostics: Iterable[Diagnostic]) -> None:
         write(sys.stderr, text)
 
 
+LINE_ENDS = re.compile("[\\u0085\\u2028\\u2029]")
+"""What ends a line for some readers of lines, and JSON does not escape by itself."""
+
+NOT_ASCII = re.compile("[^\\0-\\x7f]")
+
+
 def print_json(document: Any) -> None:
     """Print one JSON document on a line of its own."""
-    write(sys.stdout, json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+    write(sys.stdout, json_line(json.dumps(document, ensure_ascii=False, separators=(",", ":"))))
+
+
+def json_line(text: str) -> str:
+    """JSON text as one line for every reader, in the encoding of standard output; escapes are those of JSON."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return NOT_ASCII.sub(escaped, text)
+    return LINE_ENDS.sub(escaped, text)
+
+
+def escaped(character: re.Match[str]) -> str:
+    return json.dumps(character[0])[1:-1]
 
 
 def write(stream: TextIO, line: str) -> None:

@@ -6,7 +6,7 @@ import sys
 
 from chatml.boundary import from_json
 from chatml.builtins.json_writer import write as write_json
-from chatml.cli.console import SURFACES, Failure, read_source, report, wants_colour, write
+from chatml.cli.console import SURFACES, Failure, json_line, read_source, report, wants_colour, write
 from chatml.cli.timeline import Timeline
 from chatml.errors import CompileError, RuntimeFailure
 from chatml.pipeline import EngineName
@@ -57,7 +57,7 @@ class JsonLines:
     """Draws each record as one JSON object."""
 
     def draw(self, record: Record) -> list[str]:
-        return [write_json(from_json(record.to_json()))]
+        return [json_line(write_json(from_json(record.to_json())))]
 
     def close(self, ending: Ending) -> list[str]:
-        return [write_json(from_json(ending.to_json()))]
+        return [json_line(write_json(from_json(ending.to_json())))]

@@ -267,3 +267,22 @@ def test_a_narrow_terminal_cuts_lines_and_colour_marks_them() -> None:
     plain = Timeline(width=60)
     assert all(len(line) <= 60 for line in plain.draw(record))
     assert "\x1b" not in "".join(plain.close(Ending("0", (), False, ())))
+
+
+UNUSUAL = (
+    "[{phase: 'message_appended', item: {type: 'message', role: 'user', content: 'a\\u2028b\\u0085\\ud83d\\ude00é'}},]"
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "ascii"])
+def test_a_record_is_one_line_of_json_whatever_its_text_and_the_encoding(
+    files: Files, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    files.script.write_text(COUNTER)
+    files.events.write_text(UNUSUAL)
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding=encoding, write_through=True))
+    assert main(["run", str(files.script), "--events", str(files.events), "--json"]) == 0
+    record, ending = written.getvalue().decode(encoding).splitlines()
+    assert json.loads(ending)["effective_history"][0]["content"] == "a\u2028b\u0085\U0001f600é"
+    assert "a\u2028b\u0085\U0001f600é" in json.loads(record)["event"]

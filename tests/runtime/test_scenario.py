@@ -77,6 +77,14 @@ def test_everything_that_a_scenario_can_say() -> None:
     assert scenario.expect == ({"status": "committed"},)
 
 
+@pytest.mark.parametrize("text", ['[{"answer": "\\ud83d\\ude00"}]', "[{answer: '\\ud83d\\ude00'}]"])
+def test_two_escapes_can_make_a_character(text: str) -> None:
+    """JSON and JSON5 write a character beyond U+FFFF as two escapes."""
+    (line,) = read_scenario(text).events
+    assert isinstance(line, Respond)
+    assert line.text == "\U0001f600"
+
+
 def test_a_scenario_without_expectations_has_none() -> None:
     assert read_scenario("[]").expect is None
     assert read_scenario("{events: [], expect: []}").expect == ()

@@ -15,6 +15,7 @@ from chatml.diagnostics import Diagnostic
 from chatml.errors import BoundaryError, CompileError
 from chatml.source import Source, Span
 from chatml.suggest import did_you_mean
+from chatml.surrogates import pairs_joined
 from chatml_runtime.identities import Json
 from chatml_runtime.scenario.locate import Path, locate
 
@@ -69,7 +70,19 @@ def load(text: str) -> Json:
     try:
         return json.loads(text)
     except ValueError:
-        return json5.loads(text)
+        return joined(json5.loads(text))
+
+
+def joined(data: Json) -> Json:
+    """Data with a character for each pair of escapes, which the reader of JSON5 leaves as two halves."""
+    match data:
+        case str():
+            return pairs_joined(data)
+        case list():
+            return [joined(item) for item in data]
+        case dict():
+            return {pairs_joined(key): joined(item) for key, item in data.items()}
+    return data
 
 
 def parse_value(source: Source, start: int, text: str) -> Json:
