@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 
 from chatml import core
+from chatml.builtins.globals import array_length, negate, string_length
 from chatml.codegen.body import TooDeep
 from chatml.codegen.code import Builtin, Code
 from chatml.codegen.compiled import Compiled
 from chatml.codegen.lower import generate
+from chatml.codegen.python import length, negation
 from chatml.diagnostics import Diagnostic
 from chatml.engine import Engine
 from chatml.errors import CompileError, SurfaceError
@@ -179,6 +181,10 @@ def start(
     return evaluate.Walker(script, builtins, sink, limits) if code is None else Compiled(code, builtins, sink, limits)
 
 
+INLINE = {array_length: length, string_length: length, negate: negation}
+"""Builtins that generated code does without, in a node of its own."""
+
+
 @lru_cache(maxsize=256)
 def generated(script: core.Script, surface: Surface, bounded: bool) -> Code | None:
     """The Python code of a script; None if it nests too deep to be worth it."""
@@ -187,9 +193,9 @@ def generated(script: core.Script, surface: Surface, bounded: bool) -> Code | No
     for cell in script.builtins:
         value = values[cell.module, cell.name]
         if isinstance(value, BuiltinFunction):
-            infos[cell.cell] = Builtin(value.name, value.uses_machine)
+            infos[cell.cell] = Builtin(value.name, value.uses_machine, INLINE.get(value.function))
         else:
-            infos[cell.cell] = Builtin(cell.name, is_function=False)
+            infos[cell.cell] = Builtin(cell.name)
     with deep():
         try:
             return generate(script, infos, bounded=bounded)

@@ -49,7 +49,6 @@ class Builtin:
 
     name: str
     uses_machine: bool = False
-    is_function: bool = True
     inline: Callable[..., ast.expr] | None = None
 
 
