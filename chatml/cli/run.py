@@ -46,6 +46,6 @@ def execute(args: argparse.Namespace) -> int:
     except RuntimeFailure as failure:
         report([failure.diagnostic])
         return 1
-    if {"initial_state", "on_event"} <= program.types.keys():
+    if {"initial_state", "on_event"} <= program.core.definitions.keys():
         write(sys.stderr, f"{source.name} defines a moderator: feed it with `chatml run {args.script} --events FILE`")
     return 0

@@ -61,7 +61,8 @@ class Checked:
     @cached_property
     def bindings(self) -> dict[str, Type]:
         """The type of each definition of the top level, modules as records of their exports."""
-        return {name: type_of_entry(entry) for name, entry in self.entries.items()}
+        with deep():
+            return {name: type_of_entry(entry) for name, entry in self.entries.items()}
 
     def show(self, name: str) -> str:
         """The printed type of a definition of the top level (builtins.md section 1.5). Raises `KeyError`."""
@@ -115,7 +116,8 @@ class Contract:
         self.unifier = Unifier()
         self.freezer = Freezer()
         self.variables: dict[tuple[type, str], Type] = {}
-        self.types = {name: self.instance(entry) for name, entry in checked.entries.items()}
+        with deep():
+            self.types = {name: self.instance(entry) for name, entry in checked.entries.items()}
         self.places = places(checked.script)
 
     def instance(self, entry: Entry) -> Type:

@@ -116,8 +116,13 @@ class Elaborator:
         return types
 
     def arrow(self, type: ast.ArrowType) -> Type:
-        parameter, result = self.under([type.parameter, type.result])
-        params = [] if parameter is Unit else [parameter]
+        """All arrows of a chain at once: they make one function, however many there are."""
+        parts, last = [type.parameter], type.result
+        while isinstance(last, ast.ArrowType):
+            parts.append(last.parameter)
+            last = last.result
+        *parameters, result = self.under([*parts, last])
+        params = [parameter for parameter in parameters if parameter is not Unit]
         if result is not self.own:
             function = unfolded(result)
             if isinstance(function, Fun):

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+import chatml
 from chatml.parse import parse
 from chatml.pipeline import environment
 from chatml.source import Source
@@ -91,3 +92,14 @@ def test_beyond_any_room_it_is_a_diagnostic():
 
 def test_deep_programs_print_their_types():
     assert shown("let x = 1 " + "let x = [x] " * 30)["x"] == "int" + " array" * 30
+
+
+def test_a_long_arrow_is_one_function() -> None:
+    """Time in proportion to the arrows, and one parameter for each."""
+    program = chatml.compile(f"let f : {'int -> ' * 5_000}int = fun {' '.join(f'p{n}' for n in range(5_000))} -> p0")
+    assert program.types["f"].count("int") == 5_001
+
+
+def test_modules_as_deep_as_may_be_have_types_to_show() -> None:
+    program = chatml.compile(f"{'module M = struct ' * 900}let x = 1{' end' * 900}")
+    assert list(program.types) == ["M"]
