@@ -60,13 +60,10 @@ def item(value: object) -> Item:
         case ast.Bool() | ast.BoolPattern():
             return group("()", [type(value).__name__, "true" if value.value else "false"])
         case tuple():
-            items = []
-            for part in value:
-                items.append(item(part))  # noqa
-            return group("[]", items)
+            return group("[]", [item(part) for part in value])
         case str() | int() | float():
             return str(value)
-    items = [type(value).__name__]
+    items: list[Item] = [type(value).__name__]
     for name, part in ast.parts(value):
         if part is True:
             items.append(name)
