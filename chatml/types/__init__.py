@@ -13,6 +13,9 @@ from chatml.types.statements import Statements
 
 __all__ = ["Checked", "Contract", "Environment", "check"]
 
+WORK, WORK_PER_CHARACTER = 500_000, 50
+"""How many parts of types the check of a script may copy and search: hardly one for each character in a usual script."""
+
 
 def check(script: ast.Script, environment: Environment) -> Checked:
     """Check a script. Never raises for a fault of the script: `Checked.problems` says what is wrong with it.
@@ -25,6 +28,7 @@ def check(script: ast.Script, environment: Environment) -> Checked:
     """
     statements = Statements(environment)
     inference = statements.inference
+    inference.unifier.work = WORK + WORK_PER_CHARACTER * (script.span.end.offset - script.span.start.offset)
     with deep():
         if not environment.problems:
             statements.check(script.statements)

@@ -243,6 +243,13 @@ class TooDeep:
     span: Span
 
 
+@attrs.frozen
+class TooLarge:
+    """A statement at which the types of the script have become too large to follow."""
+
+    span: Span
+
+
 Problem: TypeAlias = (
     UnknownVariable
     | OpenShadows
@@ -264,4 +271,5 @@ Problem: TypeAlias = (
     | RedundantArm
     | MissingCases
     | TooDeep
+    | TooLarge
 )

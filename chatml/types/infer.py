@@ -32,6 +32,7 @@ from chatml.types.match import Matching
 from chatml.types.model import (
     Array,
     Bool,
+    Con,
     Empty,
     Extend,
     Float,
@@ -145,6 +146,8 @@ class Inference:
             new = Unknown(known.level)
             self.unifier.link(known, new)
             return new
+        if known.__class__ is Con:
+            return self.unifier.settled(known)
         return known
 
     # Names and bindings

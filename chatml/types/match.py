@@ -12,9 +12,9 @@ from chatml.types.elaborate import payload
 from chatml.types.faults import DuplicateArm, DuplicateBinder, Fault, RedundantArm, Site
 from chatml.types.join import join
 from chatml.types.labels import refuse_repetition
-from chatml.types.model import Bool, Empty, Extend, Float, Int, Record, String, Type, Unit, Variant
+from chatml.types.model import Bool, Empty, Extend, Float, Int, Record, String, Type, Unit, Unknown, Variant
 from chatml.types.patterns import is_catch_all, key_of, parts_of, show_pattern
-from chatml.types.unify import Failure
+from chatml.types.unify import Failure, Unifier, unfolded
 
 if TYPE_CHECKING:
     from chatml.types.infer import Inference
@@ -43,9 +43,10 @@ class Matching:
         inference = self.inference
         scrutinee = inference.infer(expr.scrutinee)
         refuse_unreachable(expr.arms)
-        result = self.arm(expr, 0, scrutinee)
+        tags = Tags(inference.unifier, scrutinee)
+        result = self.arm(expr, 0, scrutinee, tags)
         for index in range(1, len(expr.arms)):
-            body = self.arm(expr, index, scrutinee)
+            body = self.arm(expr, index, scrutinee, tags)
             if result is body and body.level < 0:
                 continue
             inference.unifier.site = expr.arms[index].body
@@ -59,7 +60,7 @@ class Matching:
         coverage.refuse_redundant()
         return result
 
-    def arm(self, expr: ast.Match, index: int, scrutinee: Type) -> Type:
+    def arm(self, expr: ast.Match, index: int, scrutinee: Type, tags: Tags) -> Type:
         """The type of an arm's body."""
         inference = self.inference
         pattern = expr.arms[index].pattern
@@ -71,7 +72,8 @@ class Matching:
             demanded = self.demand(pattern)
             inference.unifier.site = pattern
             try:
-                inference.unifier.unify(scrutinee, demanded)
+                if not tags.take(demanded):
+                    inference.unifier.unify(scrutinee, demanded)
             except Failure as failure:
                 site = Site("pattern", expr, index)
                 raise inference.mismatch(failure, scrutinee, demanded, site, pattern.span) from None
@@ -95,6 +97,46 @@ class Matching:
     def variant(self, pattern: ast.VariantPattern) -> Type:
         parts = payload([self.demand(arg) for arg in pattern.args])
         return Variant(Extend({pattern.tag: parts}, self.inference.fresh()))
+
+
+class Tags:
+    """The tags of a scrutinee, at hand for arm after arm: to unify whole rows for each takes quadratic time."""
+
+    def __init__(self, unifier: Unifier, scrutinee: Type) -> None:
+        self.unifier = unifier
+        self.scrutinee = scrutinee
+        self.known: dict[str, Type] = {}
+        self.tail: Type | None = None
+
+    def take(self, demanded: Type) -> bool:
+        """Unify the scrutinee with a variant of one tag and an open row, unless only the long way tells how."""
+        match demanded:
+            case Variant(Extend() as row):
+                return self.take_row(row)
+        return False
+
+    def take_row(self, row: Extend) -> bool:
+        unifier = self.unifier
+        ((tag, wanted),) = row.fields.items()
+        if self.tail is not Empty and not (isinstance(self.tail, Unknown) and self.tail.link is None):
+            variant = unfolded(unifier.prune(self.scrutinee))
+            if not isinstance(variant, Variant):
+                return False
+            fields, self.tail = unifier.flatten(variant.row)
+            self.known = dict(fields)
+        if tag in self.known:
+            try:
+                unifier.unify(self.known[tag], wanted)
+            except Failure as failure:
+                failure.path.append(("tag", tag))
+                raise
+        elif isinstance(self.tail, Unknown):
+            self.known[tag] = wanted
+            unifier.bind(self.tail, row)
+            self.tail = row.tail
+        else:
+            return False
+        return True
 
 
 def refuse_unreachable(arms: Sequence[ast.Arm]) -> None:

@@ -26,6 +26,7 @@ from chatml.types.faults import (
     Problem,
     RedundantArm,
     TooDeep,
+    TooLarge,
     UnboundBinder,
     UnguardedType,
     UnknownConstructor,
@@ -64,6 +65,13 @@ def describe(problem: Problem, script: ast.Script) -> Diagnostic:
             return missing_cases(problem)
         case TooDeep(span):
             return Diagnostic("syntax.too_deep", "this statement is nested too deeply to be checked", span)
+        case TooLarge(span):
+            return Diagnostic(
+                "type.too_large",
+                "the types of this script grow too large to be checked",
+                span,
+                help="a value made of itself twice doubles its type; annotate what is made, or make it by a function",
+            )
 
 
 def unknown_variable(problem: UnknownVariable, around: Around) -> Diagnostic:

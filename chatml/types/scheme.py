@@ -11,11 +11,15 @@ from chatml.types.unify import Unifier
 
 @attrs.frozen(eq=False)
 class Scheme:
-    """A type, and the variables in it that each use replaces by fresh ones. `shared`: a part occurs twice."""
+    """A type, and the variables in it that each use replaces by fresh ones.
+
+    `shared`: a part occurs twice. `size` is how many parts a copy has.
+    """
 
     type: Type
     variables: tuple[Var | RowVar, ...]
     shared: bool = True
+    size: int = 1
 
 
 _any = Var("a")
@@ -32,14 +36,16 @@ def generalise(unifier: Unifier, type: Type) -> Type | Scheme:
         found = copy.visit(type)
     except CycleError:
         return type
+    unifier.charge(len(copy.copies))
     if copy.variables:
-        return Scheme(found, tuple(copy.variables.values()), copy.shared)
+        return Scheme(found, tuple(copy.variables.values()), copy.shared, len(copy.copies))
     return found
 
 
 def instantiate(unifier: Unifier, scheme: Scheme) -> Type:
     """The type of a scheme with fresh variables of the current level."""
     level = unifier.level
+    unifier.charge(scheme.size)
     return substitute(scheme, {variable: Unknown(level) for variable in scheme.variables})
 
 

@@ -6,16 +6,18 @@ from there on: so the next statements are checked, and what they report does not
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from chatml import ast
 from chatml.types.environment import Entry, Environment, ModuleType
-from chatml.types.faults import Fault, NotAModule, OpenShadows, TooDeep
+from chatml.types.faults import Fault, NotAModule, OpenShadows, TooDeep, TooLarge
 from chatml.types.freeze import Freezer
 from chatml.types.infer import MOST_PROBLEMS, Inference
 from chatml.types.model import Type, Unknown
 from chatml.types.scheme import ANYTHING
+from chatml.types.unify import TooMuch
 
 
 class Statements:
@@ -25,6 +27,8 @@ class Statements:
         self.environment = environment
         self.inference = Inference(environment)
         self.scope = self.inference.scope
+        self.exhausted = False
+        """Whether a statement needed more work than a script may."""
         self.definitions: dict[str, Entry] = {}
         """What the script defines, or the module that is being checked; a repeated name at its last place."""
         self.handlers: dict[type, Callable[[Any], None]] = {
@@ -40,7 +44,7 @@ class Statements:
         """Check statements one after the other; faults are added to the problems."""
         inference, unifier = self.inference, self.inference.unifier
         for statement in statements:
-            if len(inference.problems) >= MOST_PROBLEMS:
+            if len(inference.problems) >= MOST_PROBLEMS or self.exhausted:
                 return
             level, names, bindings = unifier.level, self.scope.mark(), len(unifier.trail)
             try:
@@ -49,6 +53,10 @@ class Statements:
                 inference.problems.append(fault.problem)
             except RecursionError:
                 inference.problems.append(TooDeep(statement.span))
+            except TooMuch:
+                inference.problems.append(TooLarge(statement.span))
+                self.exhausted = True
+                unifier.work = math.inf
             else:
                 continue
             unifier.level = level

@@ -6,6 +6,7 @@ that fails can be taken back.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ from chatml.types.model import (
     Var,
     Variant,
 )
+from chatml.types.rebuild import level_of
 
 Step = tuple[str, str | int]
 """One step into a type: what kind of part, and which: `("field", "name")`, `("parameter", 1)`."""
@@ -52,10 +54,19 @@ class Failure(Exception):
         self.path: list[Step] = []
 
 
-class Unifier:
-    """The state of inference: the level, and what the variables are bound to."""
+class TooMuch(Exception):
+    """The types of a script have grown beyond what is worth following."""
 
-    def __init__(self) -> None:
+
+class Unifier:
+    """The state of inference: the level, and what the variables are bound to.
+
+    `work` is how many parts of types may be copied and searched. Types can grow exponentially with the text that
+    makes them (`let p = { a = p; b = p }`, line after line): beyond this `TooMuch` is raised.
+    """
+
+    def __init__(self, work: float = math.inf) -> None:
+        self.work = work
         self.level = 0
         self.site: object = None
         """The expression that is being looked at; a variable bound now remembers it."""
@@ -74,6 +85,12 @@ class Unifier:
         }
 
     # Variables
+
+    def charge(self, parts: int) -> None:
+        """Count parts of types that were looked at. Raises `TooMuch`."""
+        self.work -= parts
+        if self.work < 0:
+            raise TooMuch
 
     def fresh(self) -> Unknown:
         """A new variable of the current level."""
@@ -113,6 +130,12 @@ class Unifier:
         variable.link = target
         variable.site = self.site
 
+    def settled(self, type: Con) -> Con:
+        """The same type without variables, once all are found: tasks of tasks are then not searched over and over."""
+        args = [self.prune(arg) for arg in type.args]
+        level = level_of(args)
+        return Con(type.name, args, level) if level < 0 else type
+
     def roll_back(self, mark: int) -> None:
         """Take back what was bound since the trail had this length."""
         trail = self.trail
@@ -146,6 +169,7 @@ class Unifier:
                     trail.append((type, None, type.level, None))
                     type.level = level
                 stack.extend(CHILDREN[type.__class__](type))
+        self.charge(len(visited))
         return found
 
     def bind(self, variable: Unknown, target: Type) -> None:
@@ -253,6 +277,7 @@ class Unifier:
             return
         fields, tail = self.flatten(left_row)
         others, other_tail = self.flatten(right_row)
+        self.charge(len(fields) + len(others))
         if tail.__class__ is Unknown and tail is other_tail and fields.keys() != others.keys():
             self.unify_with_own_rest(kind, left, right, tail, fields, others)
             return

@@ -12,7 +12,7 @@ from chatml.parse import parse
 from chatml.pipeline import environment
 from chatml.source import Source
 from chatml.surfaces.core import CORE
-from chatml.types.faults import TooDeep
+from chatml.types.faults import Mismatch, TooDeep, TooLarge
 from chatml.types.statements import Statements
 from tests.chatml.types.checking import check_text, shown
 
@@ -35,6 +35,14 @@ CHAINS = {
     "statements": ("".join(f"let x{n} = {n}\n" for n in range(LINKS)) + "let f = x1", "int"),
     "growing statements": ("let f = 1\n" + "let f = { a = f }\n" * LINKS, None),
     "arms": ("let f x = match x with " + "".join(f"| {n} -> {n} " for n in range(LINKS)) + "| _ -> 0", "(int -> int)"),
+    "tags": ("let f x = match x with " + "".join(f"| `T{n}(y) -> y " for n in range(LINKS)), None),
+    "open tags": ("let f x = match x with " + "".join(f"| `T{n} -> {n} " for n in range(LINKS)) + "| _ -> 0", None),
+    "declared tags": (
+        "type t = [ " + " | ".join(f"`T{n}(int)" for n in range(LINKS)) + " ] "
+        "let f : t -> int = fun x -> match x with " + "".join(f"| `T{n}(y) -> y " for n in range(LINKS)),
+        None,
+    ),
+    "tasks": ("let f t = " + "let+ x = t in " * LINKS + "1", None),
     "group": ("let rec f x = x " + "".join(f"and f{n} x = f(x) " for n in range(LINKS // 4)), "(a -> a)"),
     "relay": (
         "let rec f x = x and f0 x = f(x) " + "".join(f"and f{n + 1} x = f{n}(x) " for n in range(LINKS // 4)),
@@ -74,12 +82,30 @@ def test_a_report_on_a_deep_type_is_short():
     assert len(str(checked.diagnostics[0])) < 2_000
 
 
-@pytest.mark.parametrize("name", ["let in", "aliases", "growing type", "relay", "fields"])
+@pytest.mark.parametrize("name", ["let in", "aliases", "growing type", "relay", "fields", "tags", "declared tags"])
 def test_time_grows_with_the_text(name: str):
     text, _ = CHAINS[name]
     start = time.process_time()
     check_text(text)
     assert time.process_time() - start < 5
+
+
+DOUBLING = {
+    "tags": "let x = `Leaf\n" + "let x = `Node(x, x)\n" * 40,
+    "records": "let x = fun y -> y\n" + "let x = { a = x; b = x }\n" * 40,
+    "local": "let f = fun x -> " + "let x = `Node(x, x) in " * 40 + "x",
+    "functions": "let f g = "
+    + "".join(f"let x{n + 1} = fun y -> {{ a = x{n}; b = x{n} }} in " for n in range(40)).replace("x0", "g")
+    + "x40",
+}
+
+
+@pytest.mark.parametrize("name", DOUBLING)
+def test_types_that_double_with_each_line_are_refused(name: str):
+    start = time.process_time()
+    problems = check_text(DOUBLING[name] + "\nlet after = 1 + true").problems
+    assert time.process_time() - start < 10
+    assert [problem.__class__ for problem in problems] in ([TooLarge], [Mismatch])
 
 
 def test_beyond_any_room_it_is_a_diagnostic():
