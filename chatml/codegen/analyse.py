@@ -13,6 +13,9 @@ import attrs
 
 from chatml import core
 
+SHALLOW = 50
+"""So many calls inside each other find room on any host's stack."""
+
 Graph = dict[core.Lambda, set[core.Lambda]]
 
 
@@ -33,7 +36,7 @@ class Facts:
     `cells` maps cells to the functions that they hold for certain. `looping` are the functions that end in a call of
     themselves. `bouncing` are those that end in a call which must not grow the stack although it is no loop: of an
     unknown function, or of one that may come back. `variables` are the `let`s whose ref never leaves its function.
-    `recursive` says whether a running function may be called again.
+    `recursive` says whether a running function may be called again, or calls go deeper than `SHALLOW` anyway.
     """
 
     cells: dict[int, core.Lambda]
@@ -54,26 +57,33 @@ def analyse(script: core.Script, builtins: Callable[[core.Expr], bool]) -> Facts
     everywhere = {function: found.inner | found.tail for function, found in calls.items()}
     top = walk.top
     unknown = any(found.unknown or found.unknown_tail for found in (top, *calls.values()))
-    recursive = unknown or bool(endless(everywhere, set()))
+    levels = heights(everywhere, set())
+    recursive = unknown or len(levels) < len(everywhere) or max(levels.values(), default=0) > SHALLOW
     return Facts(walk.cells, looping, bouncing, walk.variables, recursive)
 
 
 def endless(graph: Graph, seeds: set[core.Lambda]) -> set[core.Lambda]:
     """The nodes from which a path leads to a seed, or round and round."""
+    return graph.keys() - heights(graph, seeds).keys()
+
+
+def heights(graph: Graph, seeds: set[core.Lambda]) -> dict[core.Lambda, int]:
+    """The length of the longest path from each node, but for the endless ones."""
     left = {node: len(reached) + (node in seeds) for node, reached in graph.items()}
     sources: Graph = {node: set() for node in graph}
     for node, reached in graph.items():
         for target in reached:
             sources[target].add(node)
-    finished = [node for node, ways in left.items() if not ways]
+    found = {node: 0 for node, ways in left.items() if not ways}
+    finished = list(found)
     while finished:
         node = finished.pop()
-        del left[node]
         for source in sources[node]:
             left[source] -= 1
+            found[source] = max(found.get(source, 0), found[node] + 1)
             if not left[source]:
                 finished.append(source)
-    return set(left)
+    return {node: height for node, height in found.items() if not left[node]}
 
 
 class _Walk:

@@ -14,7 +14,7 @@ from chatml.types.statements import Statements
 __all__ = ["Checked", "Contract", "Environment", "check"]
 
 WORK, WORK_PER_CHARACTER = 500_000, 50
-"""How many parts of types the check of a script may copy and search: hardly one for each character in a usual script."""
+"""How many parts of types a check may copy and search: hardly one for each character in a usual script."""
 
 
 def check(script: ast.Script, environment: Environment) -> Checked:

@@ -105,6 +105,14 @@ def test_deep_recursion(engine: EngineName, program: str, printed: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("after", ["", " + 1"])
+def test_many_functions_may_call_each_other_without_recursion(engine: EngineName, after: str) -> None:
+    chain = "let f0 x = x\n" + "".join(f"let f{n + 1} x = f{n}(x){after}\n" for n in range(2_000))
+    printed = observe(f"{chain}print(f2000(0))", engine=engine).printed
+    assert printed == ("2000" if after else "0",)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     "program",
     [
