@@ -16,12 +16,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
+sys.path.insert(0, str(Path(__file__).parents[1] / "runtime"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import chatml_runtime as runtime  # noqa: E402 (the checkout is put on the path first)
-from chatml_runtime.testing import call, say, user  # noqa: E402
+import chatml_runtime as runtime
+from chatml_runtime.testing import call, say, user
 
+ROOT = Path(__file__).parents[1]
 ALLOW_LIST = (ROOT / "examples" / "policies" / "allow_list.chatml").read_text(encoding="utf-8")
 SILENT = "let initial_state = 0 let on_event ctx st ev = Task.pure(st)"
 CALLS = [call("read_file", {"path": "docs/guide.md"}, f"c{n}") for n in range(3)]

@@ -32,8 +32,5 @@ SHELL_TAGS = frozenset([
 SCOPED_TAGS = BASE_TAGS | SHELL_TAGS
 """Every tag that is recognised while a structured scope is open."""
 
-DOCUMENT_TAGS = MESSAGE_TAGS | DECLARATION_TAGS | TOOL_TAGS | {"reasoning", "config"}
-"""The elements that a document keeps at its top level (section 5.1)."""
-
 READ_FILE_NAMES = frozenset(["read_file", "get_contents"])
 """The two spellings of the tool whose declaration may hold `<read/>` elements (section 8)."""

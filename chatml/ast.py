@@ -13,9 +13,9 @@ from chatml.nodes import node
 from chatml.source import Span
 
 
-def parts(of: object) -> Iterator[tuple[str, Any]]:
+def parts(of: Any) -> Iterator[tuple[str, Any]]:
     """The fields of a node with their names, in order, without its spans."""
-    for name in type(of).__slots__:  # type: ignore[attr-defined]
+    for name in of.__match_args__:
         if name not in SPANS:
             yield name, getattr(of, name)
 

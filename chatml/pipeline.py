@@ -155,10 +155,6 @@ class Instance:
         """Apply any function value to arguments (language.md section 5.9). Raises `RuntimeFailure`."""
         return self.machine.apply(function, args)
 
-    def evaluate(self, action: Callable[[], Value]) -> Value:
-        """Carry out an action that uses `machine.call`. Raises `RuntimeFailure` for what fails in the script."""
-        return self.machine.guard(action)
-
 
 EngineName = Literal["compiled", "walk"]
 ENGINES: tuple[EngineName, ...] = ("compiled", "walk")
@@ -181,8 +177,8 @@ def start(
     return evaluate.Walker(script, builtins, sink, limits) if code is None else Compiled(code, builtins, sink, limits)
 
 
-INLINE = {array_length: length, string_length: length, negate: negation}
-"""Builtins that generated code does without, in a node of its own."""
+INLINE = {id(array_length): length, id(string_length): length, id(negate): negation}
+"""Builtins that generated code has a node for; by identity, as a host's callable may have no hash."""
 
 
 @lru_cache(maxsize=256)
@@ -193,7 +189,7 @@ def generated(script: core.Script, surface: Surface, bounded: bool) -> Code | No
     for cell in script.builtins:
         value = values[cell.module, cell.name]
         if isinstance(value, BuiltinFunction):
-            infos[cell.cell] = Builtin(value.name, value.uses_machine, INLINE.get(value.function))
+            infos[cell.cell] = Builtin(value.name, value.uses_machine, INLINE.get(id(value.function)))
         else:
             infos[cell.cell] = Builtin(cell.name)
     with deep():

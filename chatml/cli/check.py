@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from chatml.cli.console import add_surface, choose_surface, count, encode_all, print_json, read_source, report
+from chatml.cli.console import add_surface, choose_surface, conclude, read_source
 from chatml.diagnostics import Diagnostic
 from chatml.errors import CompileError
 from chatml.pipeline import check
@@ -18,17 +18,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    found: list[Diagnostic] = []
-    for path in args.files:
-        found += check_file(path, args.surface, args.portable)
-    errors = sum(diagnostic.severity == "error" for diagnostic in found)
-    warnings = len(found) - errors
-    if args.json:
-        print_json({"diagnostics": encode_all(found), "errors": errors, "warnings": warnings})
-    else:
-        report(found)
-        print(f"{count(len(args.files), 'file')} checked: {count(errors, 'error')}, {count(warnings, 'warning')}")
-    return 1 if errors else 0
+    found = [diagnostic for path in args.files for diagnostic in check_file(path, args.surface, args.portable)]
+    return conclude(found, len(args.files), as_json=args.json)
 
 
 def check_file(path: str, surface: str | None, portable: bool) -> tuple[Diagnostic, ...]:

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, TextIO
 
@@ -118,6 +118,18 @@ def wants_colour(stream: TextIO) -> bool:
 def encode_all(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
     """Diagnostics as plain data."""
     return [encode(diagnostic) for diagnostic in diagnostics]
+
+
+def conclude(found: Sequence[Diagnostic], files: int, *, as_json: bool) -> int:
+    """Report what checking some files found, and how much of it; returns the exit status."""
+    errors = sum(diagnostic.severity == "error" for diagnostic in found)
+    warnings = len(found) - errors
+    if as_json:
+        print_json({"diagnostics": encode_all(found), "errors": errors, "warnings": warnings})
+    else:
+        report(found)
+        print(f"{count(files, 'file')} checked: {count(errors, 'error')}, {count(warnings, 'warning')}")
+    return 1 if errors else 0
 
 
 def count(number: int, noun: str) -> str:

@@ -19,7 +19,7 @@ LAYOUT = argparse.RawDescriptionHelpFormatter
 GARBAGE_AT = 100_000
 """How many new objects make Python look for garbage. Trees hold none, and at its default it walks them all the time."""
 
-OK, AT_FAULT, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+OK, UNUSABLE, INTERRUPTED = 0, 2, 130
 
 
 @attrs.frozen

@@ -1,6 +1,13 @@
-"""The compiling engine: core becomes Python functions (docs/how-it-works.md says how the pieces fit).
+"""The compiling engine: core becomes Python functions.
 
-`analyse` finds out what is known before a line is generated, `lower` builds the Python syntax tree, `compiled` links
-it to an instance and turns what Python raises back into failures of the script. Script text never becomes Python text:
-every name in the generated tree is made here, and the tree is compiled without being printed.
+| module | what it knows |
+| --- | --- |
+| `analyse` `ranges` | what is sure beforehand: whom a call reaches, which refs are variables, how large an int is |
+| `lower` `body` `expressions` `statements` `matches` | from core to Python's syntax tree; `python` spells its nodes |
+| `code` | what generation leaves: the code object, and the place in the script that each of its lines stands for |
+| `compiled` `bounce` `passing` | linking code to an instance; last calls that take no stack; builtins as values |
+| `failures` | from what Python raises back to a failure of the script |
+
+Script text never becomes Python text: every name in the tree is made here, and the tree is compiled without being
+printed.
 """

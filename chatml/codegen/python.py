@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 Block = list[ast.stmt]
 
@@ -14,8 +15,8 @@ def name(identifier: str) -> ast.Name:
     return ast.Name(identifier, LOAD)
 
 
-def const(value: object) -> ast.Constant:
-    return ast.Constant(value)  # type: ignore[arg-type]
+def const(value: Any) -> ast.Constant:
+    return ast.Constant(value)
 
 
 def call(function: str | ast.expr, *args: ast.expr) -> ast.Call:

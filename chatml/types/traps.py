@@ -39,6 +39,7 @@ FOREIGN = {
     "printf": "write `print(text)`",
     "null": "there is no null: use the tags `` `None `` and `` `Some(x) ``",
     "begin": "group with parentheses",
+    "return": "leave it out: the last expression of a function is its result",
     "List": "lists are arrays: use the module `Array`",
 }
 """What other languages call things."""

@@ -206,3 +206,15 @@ def test_a_script_too_deep_for_the_compiler_is_walked() -> None:
 def test_generated_code_has_no_builtins_of_python() -> None:
     instance = chatml.compile("let f x = x").run()
     assert instance["f"].__globals__["__builtins__"] == {}
+
+
+def test_a_host_function_needs_no_hash() -> None:
+    class Twice:
+        __hash__ = None  # type: ignore[assignment]
+
+        def __call__(self, number: int) -> int:
+            return number * 2
+
+    twice = chatml.Builtin("twice", chatml.Fun([chatml.Int], chatml.Int), Twice())
+    program = chatml.compile("let f n = twice(n)", surface=chatml.Surface(globals=(twice,)))
+    assert [program.run(engine=engine).call("f", 4) for engine in ENGINES] == [8, 8]

@@ -6,7 +6,7 @@ import argparse
 
 import chatmd
 from chatmd.problems import ChatmdError
-from chatml.cli.console import count, encode_all, print_json, report
+from chatml.cli.console import conclude
 from chatml.cli.documents.reading import load_document
 from chatml.diagnostics import Diagnostic
 from chatml.errors import CompileError
@@ -21,14 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     found = [diagnostic for path in args.files for diagnostic in check_file(path)]
-    errors = sum(diagnostic.severity == "error" for diagnostic in found)
-    warnings = len(found) - errors
-    if args.json:
-        print_json({"diagnostics": encode_all(found), "errors": errors, "warnings": warnings})
-    else:
-        report(found)
-        print(f"{count(len(args.files), 'file')} checked: {count(errors, 'error')}, {count(warnings, 'warning')}")
-    return 1 if errors else 0
+    return conclude(found, len(args.files), as_json=args.json)
 
 
 def check_file(path: str) -> tuple[Diagnostic, ...]:

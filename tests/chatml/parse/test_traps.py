@@ -32,6 +32,13 @@ EXAMPLES = {
         "let x = a «|» b",
     ],
     "else_if": ["if a then b «elif» c then d else e"],
+    "foreign_keyword": [
+        "def f(x)«:» 1",
+        "if a«:» print(1)",
+        "while a == 1«:» print(1)",
+        "for i «in» xs",
+        "let x = try f(1) «with» e -> 2",
+    ],
     "begin_end": ["begin print(1) «end»", "(begin «f»(1))"],
     "function_keyword": ["let f = function «|» 1 -> 2"],
     "braces": ["if a «{» b }", "if (a) «{» b }", "match x «{» }"],
