@@ -86,7 +86,10 @@ UNKNOWN_CHARACTERS = {
     "'": "strings stand in double quotes; there are no characters and no type variables in declarations",
     "^": "strings are joined with `++`",
     "#": "comments are written `(* ... *)`",
+    "@@": "write the call: `f(x)` for `f @@ x`",
     "@": "arrays are joined with `Array.append`",
+    "??": "an option has a default in `Option.get_or(x, default)`",
+    "?.": "what may be missing is an option: take it out with `match`",
     "?": "a choice is written `if c then a else b`",
     "~": "there are no labelled arguments; a negative number is written with `-`",
     "\\": "a function is written `fun x -> e`",
@@ -104,7 +107,7 @@ UNKNOWN_CHARACTERS = {
     "\v": "this is a vertical tab: blanks are spaces, tabs and line ends",
     "\0": "is this a text file?",
 }
-"""What may help with a character that starts no token."""
+"""What may help with a character that starts no token, or with it and the next one."""
 
 
 def word(problem: SyntaxProblem) -> Diagnostic:
@@ -112,12 +115,12 @@ def word(problem: SyntaxProblem) -> Diagnostic:
     span = problem.span
     match problem:
         case UnknownCharacter():
-            letter = span.text
+            letter, pair = span.text, span.source.text[span.left : span.left + 2]
             return Diagnostic(
                 "syntax.unknown_character",
                 f"{show_character(letter)} means nothing here",
                 span,
-                help=UNKNOWN_CHARACTERS.get(letter) or outside_strings(letter),
+                help=UNKNOWN_CHARACTERS.get(pair) or UNKNOWN_CHARACTERS.get(letter) or outside_strings(letter),
             )
         case OpenString():
             return Diagnostic(

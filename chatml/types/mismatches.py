@@ -13,7 +13,16 @@ from chatml.suggest import did_you_mean
 from chatml.types.faults import Mismatch
 from chatml.types.model import Fun, Mu
 from chatml.types.show import flatten
-from chatml.types.traps import Around, assignee_help, callee_help, operand_help, read_help, task_help, value_help
+from chatml.types.traps import (
+    Around,
+    assignee_help,
+    callee_help,
+    export_help,
+    operand_help,
+    read_help,
+    task_help,
+    value_help,
+)
 from chatml.types.unify import resolved
 from chatml.types.words import Words, name_of, ordinal, place_of, plural
 
@@ -124,7 +133,7 @@ def absent(problem: Mismatch, told: Told, words: Words) -> Diagnostic:
         problem.span,
         labels=told.labels + reasons(problem, told, words),
         notes=tuple(notes),
-        help=did_you_mean(label, known) or told.help,
+        help=export_help(problem.site.node, known, words) or did_you_mean(label, known) or told.help,
     )
 
 

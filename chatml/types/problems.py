@@ -8,7 +8,6 @@ import attrs
 
 from chatml import ast
 from chatml.diagnostics import Diagnostic, Label
-from chatml.suggest import did_you_mean
 from chatml.types.faults import (
     DuplicateArm,
     DuplicateBinder,
@@ -35,7 +34,7 @@ from chatml.types.faults import (
 )
 from chatml.types.mismatches import describe_mismatch
 from chatml.types.model import Array, Con, Fun, Ref, Type
-from chatml.types.traps import Around, constructor_help, find_juxtaposed, nodes_around, variable_help
+from chatml.types.traps import Around, constructor_help, find_juxtaposed, nodes_around, type_help, variable_help
 from chatml.types.unify import resolved
 from chatml.types.words import Words, plural, quoted
 
@@ -100,9 +99,8 @@ def faulty_open(problem: OpenShadows | NotAModule) -> Diagnostic:
 def unknown_type(problem: UnknownType | UnknownConstructor) -> Diagnostic:
     labels = () if problem.place == problem.span else (Label(problem.place, "not known"),)
     if isinstance(problem, UnknownType):
-        help = did_you_mean(problem.name, problem.near) or "a type is declared before it is used: `type t = ...`"
         message = f"there is no type `{problem.name}` here"
-        return Diagnostic("type.unknown_type", message, problem.span, labels=labels, help=help)
+        return Diagnostic("type.unknown_type", message, problem.span, labels=labels, help=type_help(problem))
     return Diagnostic(
         "type.unknown_constructor",
         f"there is no type constructor `{problem.name}`",

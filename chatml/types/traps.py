@@ -5,18 +5,19 @@ A trap is recognised by the text around a fault and by the types that do not fit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from chatml import ast
 from chatml.source import Span
 from chatml.suggest import did_you_mean
-from chatml.types.faults import Mismatch, UnknownConstructor, UnknownVariable
+from chatml.types.faults import Mismatch, UnknownConstructor, UnknownType, UnknownVariable
+from chatml.types.habits import CONSTRUCTORS, EXPORTS, TYPES, VARIABLES, absent_export, export_habit
 from chatml.types.model import Array, Bool, Con, Float, Fun, Int, Record, Ref, String, Type, Unit, Variant
 from chatml.types.show import flatten
 from chatml.types.unify import resolved
-from chatml.types.words import name_of
+from chatml.types.words import Words, name_of
 
 LITERALS = {
     "x": "there are no hexadecimal literals: write the number in decimal",
@@ -25,25 +26,6 @@ LITERALS = {
     "b": "there are no binary literals: write the number in decimal",
     "o": "there are no octal literals: write the number in decimal",
 }
-FOREIGN = {
-    "mod": "write `a % b`",
-    "string_of_int": "write `to_string(n)`",
-    "string_of_float": "write `to_string(x)`",
-    "str": "write `to_string(x)`",
-    "failwith": "write `fail(message)`",
-    "raise": "write `fail(message)`",
-    "len": "write `length(xs)`",
-    "print_endline": "write `print(text)`",
-    "print_string": "write `print(text)`",
-    "println": "write `print(text)`",
-    "printf": "write `print(text)`",
-    "null": "there is no null: use the tags `` `None `` and `` `Some(x) ``",
-    "begin": "group with parentheses",
-    "return": "leave it out: the last expression of a function is its result",
-    "List": "lists are arrays: use the module `Array`",
-}
-"""What other languages call things."""
-
 Around = Sequence[Any]
 """The nodes around a place, outermost first."""
 
@@ -82,14 +64,16 @@ def variable_help(problem: UnknownVariable, around: Around) -> str | None:
     name, span = problem.name, problem.span
     if span.left and span.source.text[span.left - 1].isdigit() and name[0] in LITERALS:
         return LITERALS[name[0]]
+    if name in ("f", "r", "b", "s") and span.source.text.startswith('"', span.right):
+        return "a string has no prefix; strings are joined with `++`, and `to_string` makes one of any value"
     for node in around:
         if isinstance(node, ast.LetStatement | ast.Let) and node.name.name == name and is_around(node.value, span):
             return own_name_help(node)
     if problem.exporters:
         exports = " or ".join([f"`{module}.{name}`" for module in problem.exporters[:3]])
         return f"write {exports}, or open the module first"
-    if name in FOREIGN:
-        return FOREIGN[name]
+    if name in VARIABLES:
+        return VARIABLES[name]
     if problem.near:
         return did_you_mean(name, problem.near)
     if name[0].isupper() and not problem.opened:
@@ -119,14 +103,30 @@ def constructor_help(problem: UnknownConstructor) -> str:
             f"the type declaration goes on with `{problem.name}`, because a lower-case name continues a type: "
             "put a `let`, another `type` or a `module` in between"
         )
-    match problem.name:
-        case "list":
-            return "lists are arrays: `int array`"
-        case "option":
-            return "write the variant: [ `None | `Some(int) ]"
-        case "ref":
-            return "the type of a ref cannot be written: leave out the annotation"
-    return "the type constructors are `array` and `task`"
+    return CONSTRUCTORS.get(problem.name, "the type constructors are `array` and `task`")
+
+
+def type_help(problem: UnknownType) -> str:
+    """What an unknown type may be about."""
+    name = problem.name
+    if name in ("array", "task"):
+        return f"`{name}` stands after the type that it is of: `int {name}`"
+    if name in CONSTRUCTORS:
+        return f"a type constructor stands after its argument; {CONSTRUCTORS[name]}"
+    if name in TYPES:
+        return TYPES[name]
+    return did_you_mean(name, problem.near) or "a type is declared before it is used: `type t = ...`"
+
+
+def export_help(node: Any, exports: Mapping[str, Type], words: Words) -> str | None:
+    """What a module has instead of an export that it does not have."""
+    if not isinstance(node, ast.FieldGet) or not isinstance(node.record, ast.Name):
+        return None
+    module, label = node.record.name, node.label.name
+    own = export_habit(module, label, exports)
+    if own is not None:
+        return f"write `{module}.{own}`, which is {words.a(exports[own])}"
+    return absent_export(module, label)
 
 
 # Types that do not fit
@@ -166,6 +166,9 @@ def read_help(node: ast.FieldGet | ast.Deref, base: Type) -> str | None:
             return f"`!{text}.{label}` is `!({text}.{label})`: write `(!{text}).{label}`"
         for kind, module in ((Array, "Array"), (type(String), "String")):
             if isinstance(base, kind) and base not in (Int, Float, Bool, Unit):
+                own = label if label in EXPORTS[module] else export_habit(module, label, EXPORTS[module])
+                if own is not None:
+                    return f"there are no methods: write `{module}.{own}(...)`"
                 return f"there are no methods: the functions for this are in the module `{module}`"
         return None
     if isinstance(node.ref, ast.SetRef):
