@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 
 from chatml import core
-from chatml.builtins.globals import array_length, negate, string_length
 from chatml.codegen.body import TooDeep
 from chatml.codegen.code import Builtin, Code
 from chatml.codegen.compiled import Compiled
 from chatml.codegen.lower import generate
-from chatml.codegen.python import length, negation
 from chatml.diagnostics import Diagnostic
 from chatml.engine import Engine
 from chatml.errors import CompileError, SurfaceError
@@ -177,10 +175,6 @@ def start(
     return evaluate.Walker(script, builtins, sink, limits) if code is None else Compiled(code, builtins, sink, limits)
 
 
-INLINE = {id(array_length): length, id(string_length): length, id(negate): negation}
-"""Builtins that generated code has a node for; by identity, as a host's callable may have no hash."""
-
-
 @lru_cache(maxsize=256)
 def generated(script: core.Script, surface: Surface, bounded: bool) -> Code | None:
     """The Python code of a script; None if it nests too deep to be worth it."""
@@ -189,7 +183,7 @@ def generated(script: core.Script, surface: Surface, bounded: bool) -> Code | No
     for cell in script.builtins:
         value = values[cell.module, cell.name]
         if isinstance(value, BuiltinFunction):
-            infos[cell.cell] = Builtin(value.name, value.uses_machine, INLINE.get(id(value.function)))
+            infos[cell.cell] = Builtin(value.name, value.uses_machine, getattr(value.function, "inline", None))
         else:
             infos[cell.cell] = Builtin(cell.name)
     with deep():

@@ -8,7 +8,7 @@ from chatml.builtins.checks import expected
 from chatml.builtins.schemes import A
 from chatml.errors import RuntimeFailure
 from chatml.lazy import lazy
-from chatml.surfaces.model import Builtin, uses_machine
+from chatml.surfaces.model import Builtin, inline, uses_machine
 from chatml.types.model import Array, Bool, Fun, Int, Record, Ref, RowVar, String, Unit, Variant
 from chatml.value_text import show
 from chatml.values import Machine, ModuleValue, Value
@@ -30,6 +30,7 @@ def to_string(machine: Machine, value: Value) -> str:
     return show(value, machine.check_size)
 
 
+@inline("len(a)")
 def array_length(array: Value) -> int:
     if type(array) is not list:
         raise expected("array")
@@ -44,18 +45,21 @@ def array_copy(machine: Machine, array: Value) -> list[Value]:
     return array[:]
 
 
+@inline("len(a)")
 def string_length(text: Value) -> int:
     if type(text) is not str:
         raise expected("string")
     return len(text)
 
 
+@inline("not a")
 def string_is_empty(text: Value) -> bool:
     if type(text) is not str:
         raise expected("string")
     return not text
 
 
+@inline("not a")
 def negate(truth: Value) -> bool:
     if type(truth) is not bool:
         raise expected("bool")

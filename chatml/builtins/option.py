@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from chatml.builtins.checks import is_some
 from chatml.builtins.schemes import A, option
-from chatml.surfaces.model import Builtin, Module
+from chatml.surfaces.model import Builtin, Module, inline
 from chatml.types.model import Bool, Fun
 from chatml.values import Value
 
 
+@inline("('None',)")
 def none() -> Value:
     return ("None",)
 
 
+@inline("('Some', a)")
 def some(value: Value) -> Value:
     return ("Some", value)
 

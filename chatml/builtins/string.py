@@ -5,7 +5,7 @@ from __future__ import annotations
 from chatml.builtins.checks import check_range, expected
 from chatml.builtins.globals import string_is_empty, string_length
 from chatml.builtins.schemes import option
-from chatml.surfaces.model import Builtin, Module, uses_machine
+from chatml.surfaces.model import Builtin, Module, inline, uses_machine
 from chatml.types.model import Array, Bool, Fun, Int, String
 from chatml.values import BuiltinFailure, Machine, Value
 
@@ -22,24 +22,28 @@ def concat(machine: Machine, left: Value, right: Value) -> str:
     return left + right
 
 
+@inline("a == b")
 def equal(left: Value, right: Value) -> bool:
     if not (type(left) is str and type(right) is str):
         raise expected("string", "string")
     return left == right
 
 
+@inline("b in a")
 def contains(text: Value, needle: Value) -> bool:
     if not (type(text) is str and type(needle) is str):
         raise expected("string", "string")
     return needle in text
 
 
+@inline("a.startswith(b)")
 def starts_with(text: Value, prefix: Value) -> bool:
     if not (type(text) is str and type(prefix) is str):
         raise expected("string", "string")
     return text.startswith(prefix)
 
 
+@inline("a.endswith(b)")
 def ends_with(text: Value, suffix: Value) -> bool:
     if not (type(text) is str and type(suffix) is str):
         raise expected("string", "string")

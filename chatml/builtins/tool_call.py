@@ -5,7 +5,7 @@ from __future__ import annotations
 from chatml.builtins.checks import expected, read_field
 from chatml.builtins.json import find_field, payload_of
 from chatml.builtins.schemes import JSON, option, record
-from chatml.surfaces.model import Builtin, Host, Module
+from chatml.surfaces.model import Builtin, Host, Module, inline
 from chatml.types.model import Array, Bool, Fun, String
 from chatml.values import Value
 
@@ -31,12 +31,14 @@ def argument_of(kind: str) -> Host:
     return argument_of_kind
 
 
+@inline("a['name'] == b")
 def is_named(call: Value, name: Value) -> bool:
     if type(name) is not str:
         raise expected("tool_call", "string")
     return bool(read_field(call, "tool_call", "name", str) == name)
 
 
+@inline("a['name'] in b")
 def is_one_of(call: Value, names: Value) -> bool:
     if type(names) is not list:
         raise expected("tool_call", "string array")

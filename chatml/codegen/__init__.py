@@ -4,6 +4,7 @@
 | --- | --- |
 | `analyse` `ranges` | what is sure beforehand: whom a call reaches, which refs are variables, how large an int is |
 | `lower` `body` `expressions` `statements` `matches` | from core to Python's syntax tree; `python` spells its nodes |
+| `inline` | builtins that are an expression of Python |
 | `code` | what generation leaves: the code object, and the place in the script that each of its lines stands for |
 | `compiled` `bounce` `passing` | linking code to an instance; last calls that take no stack; builtins as values |
 | `failures` | from what Python raises back to a failure of the script |

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Callable
 from types import CodeType
 
 import attrs
@@ -45,11 +44,14 @@ class Spot:
 
 @attrs.frozen
 class Builtin:
-    """A builtin cell as the generator sees it: its qualified name, how to call it, and how to do without a call."""
+    """A builtin cell as the generator sees it: its qualified name, how to call it, and how to do without a call.
+
+    `inline` is a Python expression of the arguments `a`, `b` and so on (`chatml.surfaces.model.inline`).
+    """
 
     name: str
     uses_machine: bool = False
-    inline: Callable[..., ast.expr] | None = None
+    inline: str | None = None
 
 
 @attrs.frozen(eq=False)

@@ -10,6 +10,7 @@ from typing import Any
 from chatml import core
 from chatml.codegen.body import DROP, Body, Place
 from chatml.codegen.code import Kind, Spot, cell_name, raw_name
+from chatml.codegen.inline import Template
 from chatml.codegen.python import assign, attribute, both, call, compare, const, item, keep, name
 from chatml.codegen.ranges import RING
 from chatml.values import INT_MAX, INT_MIN
@@ -200,7 +201,10 @@ def apply_builtin(body: Body, node: core.Call, cell: int) -> ast.expr:
     args = body.operands(node.args)
     spot = Spot(Kind.CALL, node.span, builtin.name, builtin=True)
     if builtin.inline is not None:
-        return body.at(builtin.inline(*args), spot)
+        template = Template(builtin.inline)
+        if not template.in_order(len(args)):
+            args = [arg if body.stable(arg) else body.temporary(arg) for arg in args]
+        return body.at(template.fill(args), spot)
     body.unit.raw.add(cell)
     machine = [name("M")] if builtin.uses_machine else []
     return body.at(call(raw_name(cell), *machine, *args), spot)

@@ -47,14 +47,6 @@ def attribute(value: ast.expr, label: str) -> ast.Attribute:
     return ast.Attribute(value, label, LOAD)
 
 
-def length(value: ast.expr) -> ast.expr:
-    return call("len", value)
-
-
-def negation(value: ast.expr) -> ast.expr:
-    return ast.UnaryOp(ast.Not(), value)
-
-
 def compare(left: ast.expr, op: ast.cmpop, right: ast.expr) -> ast.Compare:
     return ast.Compare(left, [op], [right])
 

@@ -19,6 +19,21 @@ def uses_machine(function: Host) -> Host:
     return function
 
 
+def inline(expression: str) -> Callable[[Host], Host]:
+    """Mark a host function with a Python expression that does the same with arguments of the kinds that its type says.
+
+    `a`, `b`, `c` in it are the arguments; it evaluates all of them. Generated code then needs no call and no check;
+    where the types let a value of another kind through, Python refuses it or computes with what is there
+    (docs/decisions.md).
+    """
+
+    def mark(function: Host) -> Host:
+        function.inline = expression  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
 @attrs.frozen(eq=False)
 class Builtin:
     """A host function with its type scheme. `function` gets the evaluated arguments and returns a value.
