@@ -49,7 +49,7 @@ def test_the_expression_does_what_the_builtin_does(builtin: chatml.Builtin) -> N
 @pytest.mark.parametrize("engine", ["walk", "compiled"])
 @pytest.mark.parametrize("builtin", ["contains", "starts_with", "equal"])
 def test_arguments_are_evaluated_from_left_to_right(engine: Any, builtin: str) -> None:
-    program = f"""let say text = let () = print(text) in text
+    program = f"""let say text = let _said = print(text) in text
 let x = String.{builtin}(say("first"), say("second"))
 let x = String.{builtin}(String.trim(say("first")), let x = say("second") in x)"""
     assert observe(program, engine=engine).printed == ("first", "second") * 2
