@@ -5,6 +5,7 @@ ChatmlError
 ├── InstantiationError               a compiled script cannot become a session; `code` says why
 ├── SessionError                     a session refused what it was asked, and is unchanged
 │   ├── SessionEndedError            it has ended
+│   ├── SessionClosedError           the host has closed its moderator
 │   ├── SessionSuspendedError        it waits for an answer; carries the `pending` request
 │   ├── SessionBusyError             it is handling an event
 │   ├── NotSuspendedError            nothing waits for an answer
@@ -58,6 +59,10 @@ class InstantiationError(ChatmlError):
 
 class SessionEndedError(SessionError):
     """An event or an enqueue for a session that has ended."""
+
+
+class SessionClosedError(SessionError):
+    """An event, an answer or an enqueue for a moderator that the host has closed."""
 
 
 class SessionSuspendedError(SessionError):

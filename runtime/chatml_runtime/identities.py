@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import attrs
@@ -173,8 +173,25 @@ def validate_history(allocator: EntryIdAllocator, entries: Sequence[HistoryEntry
         if entry.id in seen:
             raise IdentityError(f"the history holds the entry identity {_quoted(entry.id.encode())} twice")
         seen.add(entry.id)
-        if entry.id.namespace == allocator.namespace and entry.id.sequence >= allocator.next_sequence:
-            raise IdentityError(
-                f"the history holds the entry identity {_quoted(entry.id.encode())}, but the next number of its "
-                f"namespace is {allocator.next_sequence}: was `next_sequence` stored with the history?"
-            )
+    check_handed_out(allocator, seen, "the history")
+
+
+def check_handed_out(allocator: EntryIdAllocator, ids: Iterable[EntryId], holder: str) -> None:
+    """Refuse, with `IdentityError`, identities that an allocator is yet to hand out: they would be used twice."""
+    ahead = [one for one in ids if one.namespace == allocator.namespace and one.sequence >= allocator.next_sequence]
+    if ahead:
+        raise IdentityError(
+            f"{holder} holds the entry identity {_quoted(max(ahead).encode())}, but the next number of its "
+            f"namespace is {allocator.next_sequence}: was `next_sequence` stored with the history?"
+        )
+
+
+def reserve_unused(allocator: EntryIdAllocator, count: int, is_used: Callable[[EntryId], bool]) -> tuple[EntryId, ...]:
+    """Identities from an allocator, which refuses with `IdentityError` when it hands out one that is used already."""
+    reserved = allocator.reserve(count) if count else ()
+    for entry_id in filter(is_used, reserved):
+        raise IdentityError(
+            f"the next entry identity, {_quoted(entry_id.encode())}, is used already: was `next_sequence` stored with "
+            "the history?"
+        )
+    return reserved

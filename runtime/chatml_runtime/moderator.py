@@ -25,13 +25,14 @@ from chatml_runtime.effects import Effect
 from chatml_runtime.errors import (
     CommitRejectedError,
     ReplayError,
+    SessionClosedError,
     SessionEndedError,
     SessionSuspendedError,
     SnapshotSuspendedError,
 )
 from chatml_runtime.fields import int_field, text_field
 from chatml_runtime.history import SeenHistory
-from chatml_runtime.identities import EntryIdAllocator, HistoryEntry, IdentityError
+from chatml_runtime.identities import EntryIdAllocator, HistoryEntry, IdentityError, check_handed_out
 from chatml_runtime.operations import OpDef
 from chatml_runtime.outcome import Outcome
 from chatml_runtime.overlay import EffectiveEntry, Overlay, plan
@@ -100,6 +101,7 @@ class Moderator:
         self._inbox: deque[Value] = deque()
         self._turnstile = Turnstile()
         self._suspended: Delivery | None = None
+        self._closed = False
 
     @classmethod
     def create(
@@ -124,9 +126,12 @@ class Moderator:
         With `replay_after_events=False` the queue is replayed by `replay` only. `print` gets what the script prints.
 
         `InstantiationError` or `RuntimeFailure` if no session can be made of the script; `SnapshotMismatchError` or
-        `SnapshotFormatError` for a snapshot of another script or a damaged one.
+        `SnapshotFormatError` for a snapshot of another script or a damaged one; `IdentityError` if the allocator would
+        hand out an identity that the snapshot holds.
         """
         stored = None if snapshot is None else snapshot.contents(artifact)
+        if snapshot is not None:
+            check_handed_out(allocator, snapshot.overlay.identities, "the snapshot")
         registry = (DEFAULT if capabilities is None else capabilities).registry
         if extra_ops:
             registry = registry.replacing(*extra_ops)
@@ -241,6 +246,7 @@ class Moderator:
 
     def enqueue(self, event: Value) -> None:
         """Queue an internal event behind whatever runs right now. `SessionEndedError` if the conversation has ended."""
+        self._refuse_if_closed()
         if self._is_inside():
             self._put_aside(event)
             return
@@ -250,17 +256,20 @@ class Moderator:
             self._put_aside(event)
             return
         try:
+            self._refuse_if_closed()
             self._session.enqueue(event)
         finally:
             self._turnstile.leave(ticket)
 
     async def aenqueue(self, event: Value) -> None:
         """`enqueue`, waiting its turn without blocking the event loop."""
+        self._refuse_if_closed()
         if self._is_inside():
             self._put_aside(event)
             return
         ticket = await self._turnstile.aenter()
         try:
+            self._refuse_if_closed()
             self._session.enqueue(event)
         finally:
             self._turnstile.leave(ticket)
@@ -292,17 +301,29 @@ class Moderator:
             return self._session.abandon_pending()
 
     def close(self) -> None:
-        """Drop the suspended run, and end all subscriptions."""
-        self.abandon_pending()
+        """Drop the suspended run, end all subscriptions, and take no more events: `SessionClosedError` from now on.
+
+        What can be read can be read still, and a snapshot be taken. Closing twice is harmless.
+        """
+        with self._inside():
+            self._closed = True
+            self._suspended = None
+            self._session.abandon_pending()
         self._publisher.close()
 
     # The calls, each written once
 
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise SessionClosedError(problems.CLOSED_MODERATOR)
+
     def _handle(self, event: Event, given: EventInput) -> Steps[ModerationResult]:
+        self._refuse_if_closed()
         outcome = yield from self._run(Delivery(event.phase, event.to_value(), given))
         return (yield from self._concluded(outcome, given))
 
     def _resume(self, response: str, given: EventInput | None) -> Steps[ModerationResult]:
+        self._refuse_if_closed()
         suspended = self._suspended
         if suspended is None:
             self._session.resume(response)  # refuses: nothing is pending
@@ -328,6 +349,7 @@ class Moderator:
         return attrs.evolve(result, pending=self._session.pending, replayed=replayed)
 
     def _replay(self, given: EventInput, max_events: int) -> Steps[DrainResult]:
+        self._refuse_if_closed()
         self._empty_inbox()
         session = self._session
         outcomes: list[Outcome] = []

@@ -15,7 +15,7 @@ import attrs
 from chatml_runtime.changes import ChangeOperation, Deleted, Halted, InsertedEntry, Position, Replaced
 from chatml_runtime.effects import Halt
 from chatml_runtime.errors import UnknownTargetError
-from chatml_runtime.identities import EntryId, EntryIdAllocator, HistoryEntry, IdentityError, Json
+from chatml_runtime.identities import EntryId, EntryIdAllocator, HistoryEntry, IdentityError, Json, reserve_unused
 from chatml_runtime.items import decode_item, instruction
 from chatml_runtime.outcome import AppendItem, DeleteItem, OverlayOp, PrependInstruction, ReplaceItem
 
@@ -107,6 +107,11 @@ class Overlay:
         """The targets of the tombstones."""
         return frozenset(tombstone.target_id for tombstone in self.tombstones)
 
+    @property
+    def identities(self) -> frozenset[EntryId]:
+        """The identities of all entries that it adds or changes."""
+        return self.inserted_ids | self.replaced.keys() | self.deleted
+
     def apply(self, history: Sequence[HistoryEntry]) -> tuple[EffectiveEntry, ...]:
         """The history as the model sees it. A tombstone beats a replacement, whichever came first."""
         entries = [EffectiveEntry(one.entry, Inserted(one.change_id)) for one in self.prepended]
@@ -153,7 +158,8 @@ def plan(
     """
     checked = [check(overlay, operation, is_known) for operation in operations]
     inserting = sum(isinstance(step, Insert) for step in checked)
-    fresh = iter(allocator.reserve(inserting)) if inserting else iter(())
+    used = overlay.inserted_ids
+    fresh = iter(reserve_unused(allocator, inserting, lambda entry_id: entry_id in used or is_known(entry_id)))
     prepended, appended = list(overlay.prepended), list(overlay.appended)
     replacements, tombstones = dict(overlay.replaced), {one.target_id: one for one in overlay.tombstones}
     halt_reason = overlay.halt_reason

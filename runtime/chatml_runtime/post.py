@@ -20,7 +20,7 @@ import attrs
 
 from chatml.values import Value
 from chatml_runtime import problems
-from chatml_runtime.errors import OperationFailed, SessionEndedError
+from chatml_runtime.errors import OperationFailed, SessionClosedError, SessionEndedError
 from chatml_runtime.moderator import Moderator
 from chatml_runtime.turnstile import running_loop
 
@@ -235,8 +235,8 @@ class Post:
 
 @contextmanager
 def refusing(letter: Letter) -> Iterator[None]:
-    """Take note of it if a letter is not taken: its session has ended."""
+    """Take note of it if a letter is not taken: its session has ended or was closed."""
     try:
         yield
-    except SessionEndedError:
+    except (SessionEndedError, SessionClosedError):
         letter.settle(Delivery.REFUSED)

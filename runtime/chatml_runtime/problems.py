@@ -94,6 +94,7 @@ def not_a_task(who: str) -> str:
 # -- the session (sections 6, 7 and 8)
 
 ENDED = "The session has ended and takes no more events"
+CLOSED_MODERATOR = "The moderator is closed and takes no more events; restore a new one from a snapshot to go on"
 BUSY = "The session is already handling an event"
 RESTORE_WHILE_RUNNING = "Cannot restore a session while it is handling an event"
 SUSPENDED = "The session is waiting for an answer; resume it or abandon the request"

@@ -13,8 +13,10 @@ import pytest
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.approvals import AskText
 from chatml_runtime.capabilities import Capabilities, ToolOk
-from chatml_runtime.errors import SessionBusyError
+from chatml_runtime.errors import SessionBusyError, SessionClosedError
 from chatml_runtime.identities import Json
+from chatml_runtime.tool_calls import ToolCall
+from chatml_runtime.turns import TurnDriver, TurnInput
 from chatml_runtime.vocabulary import InternalEvent
 from tests.runtime.conversations import TICK, Conversation
 
@@ -287,9 +289,37 @@ def test_closing_drops_the_suspended_run_and_the_subscriptions() -> None:
     )
     talk.tick()
     talk.moderator.close()
-    assert talk.moderator.pending is None
-    talk.tick(("Pre",))
-    assert (talk.state, talk.published()) == (2, ())
+    assert (talk.moderator.pending, talk.published()) == (None, ())
+
+
+def test_a_closed_moderator_takes_no_more_events() -> None:
+    talk = Conversation("| `Tick -> Task.pure(st + 1)")
+    talk.tick()
+    talk.moderator.close()
+    talk.moderator.close()
+    for refused in (
+        talk.tick,
+        talk.replay,
+        lambda: talk.moderator.resume("yes", talk.given),
+        lambda: talk.moderator.enqueue(("Tick",)),
+        lambda: asyncio.run(talk.moderator.ahandle_event(InternalEvent(("Tick",)), talk.given)),
+        lambda: asyncio.run(talk.moderator.aenqueue(("Tick",))),
+    ):
+        with pytest.raises(SessionClosedError, match="closed"):
+            refused()
+    assert (talk.state, talk.moderator.queued_events, talk.moderator.is_halted) == (1, (), False)
+    again = Conversation(talk.artifact, snapshot=talk.moderator.snapshot(), allocator=talk.allocator)
+    again.tick()
+    assert again.state == 2
+
+
+def test_nothing_goes_on_unmoderated_behind_a_closed_moderator() -> None:
+    """A turn driver fails closed: a call is not approved because nobody looked at it."""
+    talk = Conversation('| `Pre_tool_call(call) -> let* () = Tool.reject("no") in Task.pure(st)')
+    driver = TurnDriver(talk.moderator, session_id="s1")
+    talk.moderator.close()
+    with pytest.raises(SessionClosedError):
+        driver.review_tool_call(TurnInput(tuple(talk.history)), ToolCall("c1", "rm", {}))
 
 
 def test_a_job_that_ends_in_a_thread_during_a_run_is_queued_behind_it() -> None:

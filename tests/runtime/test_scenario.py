@@ -612,11 +612,47 @@ def test_timers_arrive_in_order_of_due_time() -> None:
         "timer-4",
         "early at 1010",
         "early too at 1010",
-        "late at 1110",
+        "late at 1020",
     ]
 
 
-def test_a_timer_that_sets_a_timer_comes_due_at_a_later_advance() -> None:
+def test_each_timer_is_delivered_at_its_own_time() -> None:
+    """What rings at a moment sees that moment, and can still cancel what is due later."""
+    records = events(
+        'let initial_state = "" let on_event ctx st ev = match ev with '
+        "| `Go -> let* a = Schedule.after_ms(10, `A) in let* b = Schedule.after_ms(20, `B) in Task.pure(b)"
+        "| `A -> let* () = Log.info(to_string(ctx.now_ms)) in let* () = Schedule.cancel(st) in Task.pure(st)"
+        '| `B -> Task.fail("it was cancelled")',
+        tick("`Go"),
+        "{advance_ms: 100}",
+    )
+    assert [(record["event"], record["queue"], record["logs"]) for record in records] == [
+        ("`Go", [], []),
+        ("`A", [], [["info", "10"]]),
+    ]
+
+
+def test_a_timer_rings_until_the_advance_ends() -> None:
+    script = "| `Go -> let* t = Schedule.after_ms(100, `Go) in Task.pure(ctx.now_ms)"
+    records = events(script, tick("`Go"), "{advance_ms: 350}", "{advance_ms: 50}")
+    assert [record["state"] for record in records] == ["0", "100", "200", "300", "400"]
+    records = events(script.replace("100", "1"), tick("`Go"), "{advance_ms: 1000000}", "{advance_ms: 0}")
+    assert [record["state"] for record in records[-2:]] == ["9999", "1000000"]
+
+
+def test_a_job_that_a_timer_spawns_arrives_at_the_next_advance() -> None:
+    records = events(
+        '| `Go -> let* t = Schedule.after_ms(5, `Work) in Task.pure(st) | `Work -> let* j = Tool.spawn("t", `Null) in '
+        "Task.pure(st) | `Tool_job_succeeded(id, name, result) -> Task.pure(ctx.now_ms)",
+        tick("`Go"),
+        "{advance_ms: 10}",
+        "{advance_ms: 7}",
+        host="{tools: {t: {ok: 1}}}",
+    )
+    assert [record["state"] for record in records] == ["0", "0", "10"]
+
+
+def test_a_timer_that_sets_a_timer_without_delay_comes_due_at_a_later_advance() -> None:
     records = events(
         "| `Go -> let* t = Schedule.after_ms(0, `Go) in Task.pure(st + 1)",
         tick("`Go"),

@@ -15,13 +15,14 @@ from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.approvals import AskText
 from chatml_runtime.documents import export_overlay, overlay_entries
 from chatml_runtime.errors import (
+    CommitRejectedError,
     SessionEndedError,
     SnapshotFormatError,
     SnapshotMismatchError,
     SnapshotSuspendedError,
     UnserializableValueError,
 )
-from chatml_runtime.identities import EntryId, EntryIdAllocator
+from chatml_runtime.identities import EntryId, EntryIdAllocator, IdentityError
 from chatml_runtime.snapshots import ModeratorSnapshot
 from tests.runtime.conversations import H2, Conversation, artifact
 from tests.runtime.test_moderator import R_039
@@ -227,6 +228,27 @@ def test_a_missing_field_is_named(field: str) -> None:
     del document[field]
     with pytest.raises(SnapshotFormatError, match=f"`{field}` is missing"):
         ModeratorSnapshot.from_json(document)
+
+
+def test_an_allocator_that_is_behind_the_snapshot_is_refused() -> None:
+    """No identity is handed out twice because `next_sequence` was lost."""
+    talk = storable()
+    held = max(one.sequence for one in talk.moderator.overlay.identities)
+    document = ModeratorSnapshot.from_json(stored(talk))
+    for sequence in (0, held):
+        with pytest.raises(IdentityError, match=rf"the snapshot holds .*2:s1:{held}.* is {sequence}: .*next_sequence"):
+            Conversation(talk.artifact, snapshot=document, allocator=EntryIdAllocator("s1", sequence))
+    for allocator in (EntryIdAllocator("s1", held + 1), EntryIdAllocator("another")):
+        assert Conversation(talk.artifact, snapshot=document, allocator=allocator).moderator.overlay == document.overlay
+
+
+def test_an_allocator_that_is_behind_the_history_inserts_nothing() -> None:
+    talk = Conversation('| `Tick -> let* () = Turn.append_notice("x") in Task.pure(1)', items=H2)
+    again = Conversation(talk.artifact, allocator=EntryIdAllocator("s1", 1))
+    again.history = talk.history
+    with pytest.raises(CommitRejectedError, match=r"2:s1:1.* is used already: .*next_sequence"):
+        again.tick()
+    assert (again.state, again.moderator.overlay.identities) == (0, frozenset())
 
 
 @pytest.mark.parametrize("document", [None, [], "text", 3, {}, {"format": "chatml-moderator-snapshot"}])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from chatml.boundary import from_json
 from chatml.values import Value
@@ -24,9 +24,11 @@ from chatml_runtime.identities import Json
 from chatml_runtime.jobs import JobKind, completion, job_id
 from chatml_runtime.scenario.model import Answer, Answers, HostData
 
+MOST_MOMENTS = 10_000
+
 
 class DataHost:
-    """Answers operations from `HostData`. Jobs finish at once, and arrive with the timers when time passes."""
+    """Answers operations from `HostData`. Jobs finish at once, and arrive when time passes, as timers do."""
 
     def __init__(self, data: HostData, now_ms: int) -> None:
         self.now_ms = now_ms
@@ -35,6 +37,7 @@ class DataHost:
         self._asked: Counter[tuple[str, str]] = Counter()
         self._ids: Counter[str] = Counter()
         self._arrivals: Agenda[Value] = Agenda()
+        self._finished: list[tuple[str, Value]] = []
         self.capabilities = Capabilities(
             log=self._log,
             tool_call=self._call_tool,
@@ -45,15 +48,24 @@ class DataHost:
             schedule_cancel=self._cancel,
         )
 
-    def advance(self, ms: int) -> list[Value]:
-        """Let time pass; the events of the timers that are due and of the finished jobs, in order of time."""
-        self.now_ms += ms
-        return [event for _, event in self._arrivals.due(self.now_ms)]
+    def advance(self, ms: int) -> Iterator[list[Value]]:
+        """Let time pass: the events that arrive at each moment on the way, while the clock shows that moment.
 
-    def _arrive(self, at_ms: int, name: str, event: Value) -> str:
-        """Let an event arrive at a time; those of one time arrive in the order in which they were made."""
-        self._arrivals.add(at_ms, name, event)
-        return name
+        What finished before arrives first. A timer that is set meanwhile counts, at the next millisecond at the
+        earliest; a job that is spawned meanwhile arrives when time passes again, and so does what is due after
+        `MOST_MOMENTS`, so that every advance ends.
+        """
+        end_ms = self.now_ms + ms
+        for name, event in self._finished:
+            self._arrivals.add(self.now_ms, name, event)
+        self._finished = []
+        for _ in range(MOST_MOMENTS):
+            yield [event for _, event in self._arrivals.due(self.now_ms)]
+            next_at = self._arrivals.next_at
+            if next_at is None or max(next_at, self.now_ms + 1) > end_ms:
+                break
+            self.now_ms = max(int(next_at), self.now_ms + 1)
+        self.now_ms = end_ms
 
     def _next_id(self, kind: str) -> str:
         self._ids[kind] += 1
@@ -63,7 +75,9 @@ class DataHost:
         self.logs.append((level, message))
 
     def _after_ms(self, delay: int, event: Value) -> str:
-        return self._arrive(self.now_ms + delay, self._next_id("timer"), event)
+        timer = self._next_id("timer")
+        self._arrivals.add(self.now_ms + delay, timer, event)
+        return timer
 
     def _cancel(self, timer_id: str) -> None:
         if timer_id.startswith("timer-"):
@@ -108,7 +122,8 @@ class DataHost:
         job = job_id(kind, self._ids[kind.value])
         succeeded = answer.kind == "ok"
         content = from_json(answer.content) if succeeded else answer.content
-        return self._arrive(self.now_ms, job, completion(kind, job, name, succeeded=succeeded, content=content))
+        self._finished.append((job, completion(kind, job, name, succeeded=succeeded, content=content)))
+        return job
 
 
 MODEL_RESULTS: Mapping[str, Callable[[Json], ModelResult]] = {

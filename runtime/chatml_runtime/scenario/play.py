@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from chatml.errors import SessionError
@@ -108,12 +108,15 @@ class Stage:
             return  # the observer has recorded it
 
     def advance(self, ms: int) -> None:
+        for arrived in self.host.advance(ms):
+            if arrived:  # what a failed replay has left waits for the next event
+                self.arrive(arrived)
+
+    def arrive(self, events: Sequence[Value]) -> None:
+        """Replay events that come from outside."""
         self.replaying = True
-        arrived = self.host.advance(ms)
-        if not arrived:
-            return  # what a failed replay has left waits for the next event
         try:
-            for event in arrived:
+            for event in events:
                 self.moderator.enqueue(event)
             self.announce(self.moderator.queued_events[0])
             self.moderator.replay(self.given(), max_events=DRAIN_LIMIT)

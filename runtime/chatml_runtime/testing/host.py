@@ -136,15 +136,20 @@ class ScriptedHost:
         self.controller.submit(text)
 
     def advance(self, ms: int = 0) -> None:
-        """Let time pass: jobs that were spawned before arrive, then timers as they become due."""
+        """Let time pass: jobs that were spawned before arrive, then timers as they become due.
+
+        A timer that is set meanwhile counts, too, at the next millisecond at the earliest.
+        """
         target = self._clock.now_ms() + ms
         for _ in range(len(self._finished)):
             job, answer = self._finished.popleft()
             self._work.jobs.complete(job, answer())
         self._settle()
-        while self._clock.next_ring_ms is not None and self._clock.next_ring_ms <= target:
-            self._clock.advance(max(0, self._clock.next_ring_ms - self._clock.now_ms()))
+        earliest = self._clock.now_ms()
+        while self._clock.next_ring_ms is not None and max(self._clock.next_ring_ms, earliest) <= target:
+            self._clock.advance(max(self._clock.next_ring_ms, earliest) - self._clock.now_ms())
             self._settle()
+            earliest = self._clock.now_ms() + 1
         self._clock.advance(target - self._clock.now_ms())
 
     def close(self) -> None:

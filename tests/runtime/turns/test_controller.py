@@ -129,6 +129,16 @@ def test_a_timer_wakes_the_host_and_may_start_a_turn() -> None:
         assert played.notices == ["due 1", "due 2"]
 
 
+def test_an_advance_ends_although_a_timer_sets_itself_anew() -> None:
+    source = "| `Session_start -> let* t = Schedule.after_ms(0, `Go) in Task.pure(st)"
+    with host(source + " | `Go -> let* t = Schedule.after_ms(0, `Go) in Task.pure(st + 1)") as played:
+        played.start()
+        played.advance(0)
+        assert played.state == 1
+        played.advance(5)
+        assert 5 < played.state < 10
+
+
 def test_automatic_turns_are_limited_and_the_notice_shown_once() -> None:
     source = """
       | `Turn_start -> let* id = Schedule.after_ms(10, `Again) in Task.pure(st)
