@@ -20,6 +20,7 @@ from chatmd.provenance import SourceRecord
 from chatmd.sources import Sources
 from chatmd.text import decode, digest
 from chatmd.tree import Element, Node, Text
+from chatml.records import evolve
 from chatml.source import Source, Span
 from chatml.suggest import did_you_mean
 
@@ -162,7 +163,7 @@ class _Expansion:
             return parse_tree(source, fragment)
         except ChatmdError as error:
             record = attrs.evolve(importer.record, file=src, path=normalised(importer.record.source_dir, src))
-            raise ChatmdError([attrs.evolve(one, source=record) for one in error.diagnostics]) from None
+            raise ChatmdError([evolve(one, source=record) for one in error.diagnostics]) from None
 
     def count(self, source: Source, record: SourceRecord, span: Span) -> None:
         """Bound what the imports of a document bring in together."""

@@ -6,8 +6,6 @@ import os
 import os.path
 from collections.abc import Callable, Mapping
 
-import attrs
-
 from chatmd.document import Document, TopLevel
 from chatmd.elements.config import read_config
 from chatmd.elements.message import read_message
@@ -28,6 +26,7 @@ from chatmd.sources import LoadLimits, Sources, read_root
 from chatmd.tags import MESSAGE_TAGS
 from chatmd.text import decode, digest
 from chatmd.tree import Element
+from chatml.records import evolve
 from chatml.source import Source
 
 PROMPT = "<prompt>"
@@ -106,7 +105,7 @@ def load_from(
     try:
         nodes = parse_tree(Source(shown, text))
     except ChatmdError as error:
-        raise ChatmdError([attrs.evolve(one, source=record) for one in error.diagnostics]) from None
+        raise ChatmdError([evolve(one, source=record) for one in error.diagnostics]) from None
     placed = expand(nodes, File(record, shown, MARK in text), sources, warnings)
     elements = _read_all(placed, sources, warnings)
     findings = check_scripts([element for element in elements if isinstance(element, Script)])

@@ -8,21 +8,21 @@ help and the way facts are shown are decided here. Each code has an entry with e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
-
-import attrs
 
 from chatmd.provenance import SourceRecord
 from chatmd.shell.wordings import SHELL_WORDINGS
 from chatmd.wording import Wording
 from chatml import diagnostics
 from chatml.errors import CompileError
+from chatml.records import frozen
 from chatml.source import Span
 
 LONGEST_FACT = 80
 
 
-@attrs.frozen
+@frozen
 class Diagnostic(diagnostics.Diagnostic):
     """A finding about a document.
 
@@ -31,11 +31,14 @@ class Diagnostic(diagnostics.Diagnostic):
     """
 
     path: tuple[str, ...] = ()
-    source: SourceRecord | None = attrs.field(default=None, eq=False)
-    data: Mapping[str, Any] = attrs.field(factory=dict, hash=False)
+    source: SourceRecord | None = None
+    data: Mapping[str, Any] = MappingProxyType({})
 
     def __str__(self) -> str:
         return diagnostics.draw(self)
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.message, self.span))
 
 
 class ChatmdError(CompileError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from chatml.nodes import node
+from chatml.records import node
 from chatml.source import Span
 
 

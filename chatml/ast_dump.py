@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-import attrs
-
 from chatml import ast
+from chatml.records import frozen
 from chatml.stack import deep
 
 WIDTH = 100
@@ -15,7 +14,7 @@ DEEPEST_INDENT = 40
 ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"})
 
 
-@attrs.frozen
+@frozen
 class Group:
     """A list in brackets, and the width that it takes on one line."""
 

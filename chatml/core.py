@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from chatml.nodes import node
+from chatml.records import node
 from chatml.source import Span
 from chatml.values import Value
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-import attrs
-
 from chatml import core
 from chatml.pipeline import Program
+from chatml.records import evolve
 from chatml.source import Span
 from chatml.stack import deep
 from chatml.surfaces.model import Builtin, Surface
@@ -45,7 +44,7 @@ class Coverage:
         cell = core.BuiltinCell(script.cells, NOTE, None)
         marked = core.Script(statements, script.cells + 1, script.size, (*script.builtins, cell), script.definitions)
         surface = program.surface.combine(Surface(globals=(Builtin(NOTE, Fun([Int], Unit), self.note),)))
-        self.program = attrs.evolve(program, core=marked, surface=surface)
+        self.program = evolve(program, core=marked, surface=surface)
 
     def note(self, branch: Value) -> Value:
         self.reached.add(branch)

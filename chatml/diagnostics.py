@@ -11,8 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, Literal
 
-import attrs
-
+from chatml.records import frozen
 from chatml.source import Span
 
 Severity = Literal["error", "warning"]
@@ -24,7 +23,7 @@ WIDEST_LINE = 160
 LONGEST_TEXT = 1_200
 
 
-@attrs.frozen
+@frozen
 class Label:
     """A second place that explains the first: `int` was expected *because of this*."""
 
@@ -32,7 +31,7 @@ class Label:
     text: str
 
 
-@attrs.frozen
+@frozen
 class Diagnostic:
     """One finding about an input.
 

@@ -16,15 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import attrs
-
 from chatml.diagnostics import Diagnostic, Label, draw_all
+from chatml.records import frozen
 from chatml.source import Span
 
 SHOWN_CALLS = 8
 
 
-@attrs.frozen
+@frozen
 class Call:
     """A call of a script's function that was running: the function's name and the place of the call."""
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 
-import attrs
+from chatml.records import frozen
 
 HEADING = re.compile(r"^## (\S+)$", re.MULTILINE)
 EXAMPLE = re.compile(r"^```(\w+)( fails)?[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@attrs.frozen
+@frozen
 class Example:
     """A program of an entry, its language (`chatml`, `chatmd`), and whether it fails with the entry's code."""
 
@@ -23,7 +23,7 @@ class Example:
     fails: bool
 
 
-@attrs.frozen
+@frozen
 class Entry:
     """One code with its explanation in Markdown."""
 

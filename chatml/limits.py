@@ -6,9 +6,8 @@ import itertools
 import math
 from collections.abc import Iterator
 
-import attrs
-
 from chatml.errors import RuntimeFailure
+from chatml.records import frozen
 from chatml.source import Span
 
 DEFAULT_DEPTH = 200_000
@@ -16,7 +15,7 @@ LARGEST = 2**28
 """The most elements that any string or array may have, with or without a limit."""
 
 
-@attrs.frozen
+@frozen
 class Limits:
     """What one evaluation may use; None is no bound.
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-import attrs
-
 from chatml import core
 from chatml.codegen.body import TooDeep
 from chatml.codegen.code import Builtin, Code
@@ -19,6 +17,7 @@ from chatml.errors import CompileError, SurfaceError
 from chatml.lazy import lazy
 from chatml.limits import Budget, Limits
 from chatml.parse import parse
+from chatml.records import frozen
 from chatml.resolve import Names, resolve
 from chatml.source import Source
 from chatml.stack import deep
@@ -78,7 +77,7 @@ def as_source(source: Source | str, name: str) -> Source:
     return Source(name, source) if isinstance(source, str) else source
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Program:
     """A compiled script: immutable, to be shared by any number of instances and threads."""
 

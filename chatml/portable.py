@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import attrs
-
 from chatml import ast
 from chatml.diagnostics import Diagnostic
+from chatml.records import frozen
 from chatml.source import Span
 
 NOT = "not"
@@ -17,7 +16,7 @@ Scoped = tuple[Part, bool]
 """A part of a script, and whether `not` is a name of the script's own there."""
 
 
-@attrs.frozen
+@frozen
 class Addition:
     """What a warning says about an addition."""
 

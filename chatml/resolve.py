@@ -8,21 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-import attrs
-
 from chatml import ast, core
+from chatml.records import frozen, mutable
 
 Names = Mapping[str, Collection[str] | None]
 """What a surface defines: under each name the labels that a module exports, or None for a global."""
 
 
-@attrs.define(eq=False)
+@mutable
 class Frame:
     """The slots of one function while its body is resolved."""
 
     parent: Frame | None
+    captures: dict[Slot, int]
     size: int = 0
-    captures: dict[Slot, int] = attrs.field(factory=dict)
 
     def new_slot(self) -> int:
         self.size += 1
@@ -37,7 +36,7 @@ class Frame:
         return self.captures[variable]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Slot:
     """A local variable: the frame that owns it, and its place there."""
 
@@ -45,7 +44,7 @@ class Slot:
     index: int
 
 
-@attrs.define(eq=False)
+@mutable
 class Cell:
     """A definition or a builtin. `exports` is set when it is a module whose body has ended."""
 
@@ -72,7 +71,7 @@ class _Resolver:
     def __init__(self, names: Names, is_scalar: Callable[[ast.Binary], bool]) -> None:
         self.names = names
         self.is_scalar = is_scalar
-        self.frame = Frame(None)
+        self.frame = Frame(None, {})
         self.cells = 0
         self.builtins: list[core.BuiltinCell] = []
         self.surface: dict[str, Cell] = {}
@@ -195,7 +194,7 @@ class _Resolver:
 
     def function(self, name: str, function: ast.Lambda) -> core.Lambda:
         outer = self.frame
-        self.frame = frame = Frame(outer)
+        self.frame = frame = Frame(outer, {})
         for param in function.params:
             self.bind_slot(param.name)
         body = self.expr(function.body)

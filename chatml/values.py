@@ -23,10 +23,9 @@ from sys import maxsize
 from types import FunctionType
 from typing import Any, Protocol, TypeAlias
 
-import attrs
-
 from chatml.errors import ChatmlError
 from chatml.limits import Limits
+from chatml.records import mutable
 
 Value: TypeAlias = Any
 """A value of the language; the table above says which Python objects these are."""
@@ -119,35 +118,35 @@ class Task:
     __slots__ = ()
 
 
-@attrs.define(eq=False, repr=False)
+@mutable
 class Pure(Task):
     value: Value
 
 
-@attrs.define(eq=False, repr=False)
+@mutable
 class Bind(Task):
     task: Task
     function: Function
 
 
-@attrs.define(eq=False, repr=False)
+@mutable
 class Map(Task):
     task: Task
     function: Function
 
 
-@attrs.define(eq=False, repr=False)
+@mutable
 class Fail(Task):
     message: str
 
 
-@attrs.define(eq=False, repr=False)
+@mutable
 class Catch(Task):
     task: Task
     function: Function
 
 
-@attrs.define(eq=False, repr=False)
+@mutable
 class Perform(Task):
     """An operation that a host carries out when the task reaches it."""
 
@@ -155,7 +154,7 @@ class Perform(Task):
     args: tuple[Value, ...]
 
 
-@attrs.define(eq=False, repr=False)
+@mutable
 class Spawn(Task):
     """An operation that a host starts, and that completes later."""
 

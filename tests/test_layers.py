@@ -15,7 +15,8 @@ MODULES = list(modules())
 NAMES = {module.name for module in MODULES}
 
 ROOMS = (
-    ("chatml.source", "chatml.stack", "chatml.lazy", "chatml.explain", "chatml.nodes"),
+    ("chatml.source", "chatml.stack", "chatml.lazy", "chatml.records"),
+    ("chatml.explain",),
     ("chatml.suggest",),
     ("chatml.surrogates", "chatml.callers"),
     ("chatml.diagnostics",),
@@ -52,7 +53,7 @@ LATE = {"chatml.cli": "a command is loaded when it is called", "chatmd.resources
 LOADERS = {"lazy", "import_module"}
 """Functions that import what their argument names."""
 
-CHATMD_TAKES = {"chatml.source", "chatml.diagnostics", "chatml.errors", "chatml.suggest", "chatml.stack"}
+CHATMD_TAKES = {f"chatml.{name}" for name in ("diagnostics", "errors", "records", "source", "stack", "suggest")}
 """What documents take from the language: places, reports, errors. A document never compiles a script."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 from typing import TypeAlias
 
-import attrs
+from chatml.records import frozen
 
 
 class Mark(IntEnum):
@@ -45,7 +45,7 @@ class Mark(IntEnum):
     """After a line end: an empty line."""
 
 
-@attrs.frozen
+@frozen
 class Comment:
     """A comment in a document: its text, the column where it was written, and whether it needs room on its line."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-import attrs
-
 from chatml import ast
 from chatml.ast_text.document import Item, Mark
 from chatml.ast_text.parts import (
@@ -24,6 +22,7 @@ from chatml.ast_text.parts import (
     PartWriter,
 )
 from chatml.ast_text.precedence import EXPR, OPERATOR_LEVELS, Level, Next
+from chatml.records import frozen
 
 HEAD, HARD, KEEP = Mark.HEAD, Mark.HARD, Mark.KEEP
 BODY = (OPEN, INDENT, LINE)
@@ -188,7 +187,7 @@ class Writer(PartWriter):
 Write: TypeAlias = Callable[[Writer, Any, Next], None]
 
 
-@attrs.frozen
+@frozen
 class Form:
     """How a kind of expression is written: the rule that makes it, the first of `Next` that it swallows."""
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import attrs
-
 from chatml.builtins.checks import expected
 from chatml.builtins.schemes import task
+from chatml.records import frozen
 from chatml.surfaces.model import Builtin, Module
 from chatml.types.model import Array, Fun, Int, String, Type, Unit
 from chatml.values import Perform, Spawn, Task, Value
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Effect:
     """A row of a module of effects: an export, its parameters, and the value that the operation gives.
 

@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable
 from math import isinf
 
-import attrs
-
 from chatml.boundary import FALSE, NULL, TRUE
 from chatml.builtins.json_scanner import read_quickly
 from chatml.errors import ChatmlError
+from chatml.records import mutable
 from chatml.source import Source
 from chatml.values import Value
 
@@ -54,7 +53,7 @@ def _any_size(size: int) -> None:
     """No part of a text is larger than the text."""
 
 
-@attrs.define
+@mutable
 class _Container:
     """An array or object whose members are being read; `parts` are those of `value`."""
 

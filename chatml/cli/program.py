@@ -9,9 +9,8 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-import attrs
-
 from chatml.cli.console import Failure
+from chatml.records import frozen
 
 LAYOUT = argparse.RawDescriptionHelpFormatter
 """Help stands as it is written in the docstrings."""
@@ -22,7 +21,7 @@ GARBAGE_AT = 100_000
 OK, UNUSABLE, INTERRUPTED = 0, 2, 130
 
 
-@attrs.frozen
+@frozen
 class CommandLine:
     """A program: its name, what it is for, and its commands with a summary each.
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import attrs
-
 from chatml import core
+from chatml.records import frozen, mutable
 
 SHALLOW = 50
 """So many calls inside each other find room on any host's stack."""
@@ -19,17 +18,17 @@ SHALLOW = 50
 Graph = dict[core.Lambda, set[core.Lambda]]
 
 
-@attrs.define(eq=False)
+@mutable
 class Calls:
     """Whom a function (or the top level) calls, and whether it calls functions that nobody knows beforehand."""
 
-    inner: set[core.Lambda] = attrs.field(factory=set)
-    tail: set[core.Lambda] = attrs.field(factory=set)
+    inner: set[core.Lambda]
+    tail: set[core.Lambda]
     unknown: bool = False
     unknown_tail: bool = False
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Facts:
     """The answers.
 
@@ -93,7 +92,7 @@ class _Walk:
         self.is_builtin = is_builtin
         self.cells: dict[int, core.Lambda] = {}
         self.calls: dict[core.Lambda, Calls] = {}
-        self.top = Calls()
+        self.top = Calls(set(), set())
         self.here = self.top
         self.slots: dict[int, core.Lambda] = {}
         self.variables: set[core.Let] = set()
@@ -125,7 +124,7 @@ class _Walk:
 
     def function(self, function: core.Lambda) -> None:
         here, slots, candidates = self.here, self.slots, self.candidates
-        self.here = self.calls[function] = Calls()
+        self.here = self.calls[function] = Calls(set(), set())
         self.slots = {inner: slots[outer] for outer, inner in function.captures if outer in slots}
         self.candidates = {}
         for outer, _ in function.captures:

@@ -17,13 +17,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-import attrs
-
 from chatml import core
 from chatml.codegen.analyse import Facts
 from chatml.codegen.code import Builtin, Kind, Spot
 from chatml.codegen.python import Block, assign, call, compare, const, define, keep, name
 from chatml.codegen.ranges import Ranges
+from chatml.records import frozen
 
 Node = TypeVar("Node", ast.expr, ast.stmt)
 
@@ -39,7 +38,7 @@ class TooDeep(Exception):
     """The script nests deeper than Python's own compiler should be asked to follow."""
 
 
-@attrs.frozen
+@frozen
 class Place:
     """Where a variable lives: its Python name, and the function that it is known to hold.
 
@@ -51,7 +50,7 @@ class Place:
     content: bool = False
 
 
-@attrs.frozen
+@frozen
 class Tables:
     """How each expression is lowered: to a value, or, where that differs, to statements that put it somewhere.
 

@@ -6,8 +6,7 @@ import ast
 import enum
 from types import CodeType
 
-import attrs
-
+from chatml.records import frozen
 from chatml.source import Span
 
 
@@ -27,7 +26,7 @@ class Kind(enum.Enum):
     MATCH = "match"
 
 
-@attrs.frozen
+@frozen
 class Spot:
     """What a line of the generated code stands for, and where that is in the script (None: the host called).
 
@@ -42,7 +41,7 @@ class Spot:
     operands: tuple[ast.expr, ...] = ()
 
 
-@attrs.frozen
+@frozen
 class Builtin:
     """A builtin cell as the generator sees it: its qualified name, how to call it, and how to do without a call.
 
@@ -54,7 +53,7 @@ class Builtin:
     inline: str | None = None
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Code:
     """The Python code of a script. Running it defines `main`, which runs the top level.
 

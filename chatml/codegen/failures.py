@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
-import attrs
-
 from chatml.codegen.bounce import finish
 from chatml.codegen.code import Code, Kind, Spot
 from chatml.codegen.passing import carried_out
@@ -28,11 +26,12 @@ from chatml.faults import (
     out_of_bounds,
 )
 from chatml.limits import Budget
+from chatml.records import frozen
 from chatml.source import Span
 from chatml.values import GENERATED, BuiltinFailure
 
 
-@attrs.frozen
+@frozen
 class Step:
     """A frame on the way to the failure, at the operation that it was carrying out for the script."""
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 import ast
 from functools import partial
 
-import attrs
-
 from chatml import core
 from chatml.codegen.body import RETURN, Body, Place, Target
 from chatml.codegen.code import Kind, Spot
 from chatml.codegen.python import LOAD, Block, assign, both, call, compare, const, item, keep, name
+from chatml.records import frozen
 
 
-@attrs.frozen
+@frozen
 class Test:
     """A pattern as Python: conditions to try in order, and then the values of its variables."""
 
-    conditions: list[ast.expr] = attrs.field(factory=list)
-    bindings: list[tuple[str, ast.expr]] = attrs.field(factory=list)
+    conditions: list[ast.expr]
+    bindings: list[tuple[str, ast.expr]]
 
 
 def lower_match(body: Body, node: core.Match, target: Target) -> None:
@@ -29,7 +28,7 @@ def lower_match(body: Body, node: core.Match, target: Target) -> None:
     tag = take_tag(body, subject) if len(tagged) > 1 or any(pattern.args for pattern in tagged) else None
     arms: list[tuple[ast.expr | None, Block]] = []
     for arm in node.arms:
-        test = Test()
+        test = Test([], [])
         place_pattern(body, test, arm.pattern, subject, tag)
         block: Block = [assign(variable, value) for variable, value in test.bindings]
         block += body.apart(partial(body.into, arm.body, target), body.ranges.copy())

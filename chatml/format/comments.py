@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import attrs
-
 from chatml.ast_text.document import Comment, Document, Mark
 from chatml.parse.lexer import comment_end, tokens
+from chatml.records import evolve, frozen
 
 DROPPED = frozenset("();")
 """Tokens of a source that the document may lack."""
@@ -26,7 +25,7 @@ ENDS = frozenset((Mark.CLOSE, Mark.DEDENT))
 LINES = frozenset((Mark.SOFT, Mark.LINE, Mark.LAST_SOFT, Mark.LAST_LINE, Mark.HARD))
 
 
-@attrs.frozen
+@frozen
 class Remark:
     """A comment of a source and how it stands there."""
 
@@ -38,7 +37,7 @@ class Remark:
     """Whether an empty line stands before it."""
 
 
-@attrs.frozen
+@frozen
 class Token:
     """A token of a source, the comments before it, and whether an empty line stands right before it."""
 
@@ -175,7 +174,7 @@ class Placer:
             if place is None:
                 place = next((place for place in marks if self.out[place] not in ENDS), len(self.out))
             self.out.insert(place, Mark.HARD)
-        self.insert(self.after, [Mark.SPACE, attrs.evolve(comment, needs_room=False)], [])
+        self.insert(self.after, [Mark.SPACE, evolve(comment, needs_room=False)], [])
 
     def before_groups(self) -> int:
         """The place before the groups that the next token begins."""

@@ -11,9 +11,8 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import attrs
-
 from chatml import ast
+from chatml.records import frozen
 from chatml.source import Source, Span
 
 Values: TypeAlias = list[Any]
@@ -89,7 +88,7 @@ def inside(source: Source, values: Values, lefts: Lefts, right: int) -> Any:
 # Actions that make one node
 
 
-@attrs.frozen
+@frozen
 class Many:
     """The place of a list of parts."""
 
@@ -194,7 +193,7 @@ def script(source: Source, values: Values, lefts: Lefts, right: int) -> ast.Scri
 # Actions for the forms of `let`
 
 
-@attrs.frozen
+@frozen
 class Bound:
     """What a `let` binds, before the span of the whole form is known; `params` is None for a plain value."""
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-import attrs
-
 from chatml.diagnostics import Diagnostic, Label
 from chatml.lazy import lazy
 from chatml.parse.situation import Situation
+from chatml.records import frozen
 from chatml.source import Span
 
 if TYPE_CHECKING:
@@ -17,35 +16,35 @@ else:
     traps = lazy("chatml.parse.traps")
 
 
-@attrs.frozen
+@frozen
 class UnknownCharacter:
     """A character that starts no token."""
 
     span: Span
 
 
-@attrs.frozen
+@frozen
 class OpenString:
     """A string without its closing quote: the empty span at the end of the text."""
 
     span: Span
 
 
-@attrs.frozen
+@frozen
 class OpenComment:
     """A comment that never ends: the span of its opener."""
 
     span: Span
 
 
-@attrs.frozen
+@frozen
 class IntOutOfRange:
     """An INT token beyond 63 bits (X-02)."""
 
     span: Span
 
 
-@attrs.frozen
+@frozen
 class TooDeep:
     """A token that opens one level of nesting too many (X-04)."""
 
@@ -53,14 +52,14 @@ class TooDeep:
     limit: int
 
 
-@attrs.frozen
+@frozen
 class Surrogate:
     """A lone surrogate in a text that a host has handed in (X-01)."""
 
     span: Span
 
 
-@attrs.frozen
+@frozen
 class Unexpected:
     """A token, or the end of the text, that cannot continue what was read."""
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-import attrs
-
+from chatml.records import frozen
 from chatml.types.model import Fun, Type
 from chatml.values import Value
 
@@ -34,7 +33,7 @@ def inline(expression: str) -> Callable[[Host], Host]:
     return mark
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Builtin:
     """A host function with its type scheme. `function` gets the evaluated arguments and returns a value.
 
@@ -46,7 +45,7 @@ class Builtin:
     function: Host
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Module:
     """A builtin module: a name and its exports."""
 
@@ -54,7 +53,7 @@ class Module:
     exports: tuple[Builtin, ...]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Alias:
     """A type that scripts can name."""
 
@@ -62,7 +61,7 @@ class Alias:
     type: Type
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Surface:
     """Everything that a script can name besides syntax and its own definitions. Immutable."""
 

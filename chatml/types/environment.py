@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-import attrs
-
+from chatml.records import frozen
 from chatml.types.faults import DuplicateType, LooseAlias, PrimitiveRedefined, Problem, UnboundBinder, UnguardedType
 from chatml.types.model import (
     OPEN,
@@ -35,7 +34,7 @@ CONSTRUCTORS = frozenset({"task"})
 """The type constructors of the host; each takes one argument."""
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class ModuleType:
     """A finished module: the type of each export, with its own quantified variables."""
 

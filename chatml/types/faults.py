@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-import attrs
-
 from chatml import ast
+from chatml.records import frozen
 from chatml.source import Span
 from chatml.types.model import Type
 
@@ -31,7 +30,7 @@ class Fault(Exception):
 # Names
 
 
-@attrs.frozen
+@frozen
 class UnknownVariable:
     """A name that stands for nothing here. `exporters` are the modules with such an export; `opened` if by `open`."""
 
@@ -42,7 +41,7 @@ class UnknownVariable:
     opened: bool = False
 
 
-@attrs.frozen
+@frozen
 class OpenShadows:
     """`open` would hide names that are in scope; `names` are all of them in order."""
 
@@ -51,7 +50,7 @@ class OpenShadows:
     names: tuple[str, ...]
 
 
-@attrs.frozen
+@frozen
 class NotAModule:
     """`open` of a value, or of a module inside its own body."""
 
@@ -64,7 +63,7 @@ class NotAModule:
 # Types that are written
 
 
-@attrs.frozen
+@frozen
 class UnknownType:
     span: Span
     name: str
@@ -72,7 +71,7 @@ class UnknownType:
     near: tuple[str, ...]
 
 
-@attrs.frozen
+@frozen
 class UnknownConstructor:
     span: Span
     name: str
@@ -82,26 +81,26 @@ class UnknownConstructor:
     """Whether there is a value of that name, which the script may have wanted to use."""
 
 
-@attrs.frozen
+@frozen
 class PrimitiveRedefined:
     span: Span | None
     name: str
 
 
-@attrs.frozen
+@frozen
 class DuplicateType:
     span: Span | None
     name: str
     first: Span | None = None
 
 
-@attrs.frozen
+@frozen
 class UnguardedType:
     span: Span | None
     name: str
 
 
-@attrs.frozen
+@frozen
 class UnboundBinder:
     """A host's type that names a binder of no enclosing `Mu`."""
 
@@ -110,7 +109,7 @@ class UnboundBinder:
     binder: str
 
 
-@attrs.frozen
+@frozen
 class LooseAlias:
     """A host's alias with a variable in it."""
 
@@ -122,7 +121,7 @@ class LooseAlias:
 # Repetitions
 
 
-@attrs.frozen
+@frozen
 class DuplicateLabel:
     """A label, or in a variant type a tag, that is written twice in one `owner`."""
 
@@ -133,7 +132,7 @@ class DuplicateLabel:
     second: Span
 
 
-@attrs.frozen
+@frozen
 class DuplicateBinder:
     span: Span
     name: str
@@ -144,7 +143,7 @@ class DuplicateBinder:
 # Types that do not fit
 
 
-@attrs.frozen
+@frozen
 class Site:
     """Where two types had to be equal: a role, the node that plays it, and which of its parts."""
 
@@ -153,7 +152,7 @@ class Site:
     index: int = 0
 
 
-@attrs.frozen
+@frozen
 class Mismatch:
     """Two types that had to be equal and are not.
 
@@ -175,7 +174,7 @@ class Mismatch:
     right_because: Span | None = None
 
 
-@attrs.frozen
+@frozen
 class NoEquality:
     """`==` or `!=` on a type without equality; `part` is the offending part of the operands' type."""
 
@@ -185,7 +184,7 @@ class NoEquality:
     part: Type
 
 
-@attrs.frozen
+@frozen
 class LambdaArity:
     """A function with another number of parameters than its annotation says."""
 
@@ -196,7 +195,7 @@ class LambdaArity:
     annotation: Span
 
 
-@attrs.frozen
+@frozen
 class NotRecursive:
     """A member of `let rec` that is no function."""
 
@@ -207,14 +206,14 @@ class NotRecursive:
 # Matches
 
 
-@attrs.frozen
+@frozen
 class DuplicateArm:
     span: Span
     pattern: str
     first: Span
 
 
-@attrs.frozen
+@frozen
 class RedundantArm:
     """An arm that can never be reached: the `earlier` arms cover what is left."""
 
@@ -224,7 +223,7 @@ class RedundantArm:
     earlier: tuple[Span, ...]
 
 
-@attrs.frozen
+@frozen
 class MissingCases:
     """A match that does not cover its scrutinee. Without `cases` nothing but a catch-all would do."""
 
@@ -236,14 +235,14 @@ class MissingCases:
     """Arms that name a missing case and cover it only in part."""
 
 
-@attrs.frozen
+@frozen
 class TooDeep:
     """A statement too deep for the checker."""
 
     span: Span
 
 
-@attrs.frozen
+@frozen
 class TooLarge:
     """A statement at which the types of the script have become too large to follow."""
 

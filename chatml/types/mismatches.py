@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import attrs
-
 from chatml import ast
 from chatml.diagnostics import Diagnostic, Label
+from chatml.records import frozen
 from chatml.suggest import did_you_mean
 from chatml.types.faults import Mismatch
 from chatml.types.model import Fun, Mu
@@ -27,7 +26,7 @@ from chatml.types.unify import resolved
 from chatml.types.words import Words, name_of, ordinal, place_of, plural
 
 
-@attrs.frozen
+@frozen
 class Told:
     """What a role has to say: the `wanter` wants one type, the `subject` has the other.
 

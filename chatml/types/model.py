@@ -10,24 +10,16 @@ Hosts write the schemes of their builtins with them (builtins.md section 1.4):
 The checker adds one class of its own, `Unknown`: a variable that inference still looks for. Inside the
 checker a recursive type is a cycle: what a `RecVar` names is the `Mu` itself (`scheme.adopt` ties the knot).
 
-Types compare by identity, and only an `Unknown` changes, when it is bound.
+Types compare by identity, and only an `Unknown` changes, when it is bound. They are not frozen all the same: that costs
+twice as much to make, and a checker makes little else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias, TypeVar, dataclass_transform
+from typing import TypeAlias
 
-import attrs
-
-Class = TypeVar("Class")
-
-
-@dataclass_transform(eq_default=False)
-def node(cls: type[Class]) -> type[Class]:
-    """A class of types. Not frozen: that costs twice as much to make, and a checker makes little else."""
-    return attrs.define(eq=False, repr=False)(cls)
-
+from chatml.records import mutable
 
 OPEN = 2**30
 CLOSED, RECURSIVE = -2, -1
@@ -48,7 +40,7 @@ Row: TypeAlias = Type
 """What a record or a variant holds: labels and their types, closed (`Empty`), open (`RowVar`) or unknown."""
 
 
-@node
+@mutable
 class Scalar(Type):
     """`int`, `float`, `bool`, `string` or `unit`."""
 
@@ -63,7 +55,7 @@ String = Scalar("string")
 Unit = Scalar("unit")
 
 
-@node
+@mutable
 class Var(Type):
     """A quantified type variable. In a host's scheme the same name is the same variable."""
 
@@ -71,7 +63,7 @@ class Var(Type):
     level: int = OPEN
 
 
-@node
+@mutable
 class Array(Type):
     """A mutable array of one type of elements."""
 
@@ -79,7 +71,7 @@ class Array(Type):
     level: int = OPEN
 
 
-@node
+@mutable
 class Ref(Type):
     """A mutable cell."""
 
@@ -87,7 +79,7 @@ class Ref(Type):
     level: int = OPEN
 
 
-@node
+@mutable
 class Tuple(Type):
     """The payload of a tag with two or more arguments."""
 
@@ -95,7 +87,7 @@ class Tuple(Type):
     level: int = OPEN
 
 
-@node
+@mutable
 class Con(Type):
     """A type constructor that the host owns; `task` with one argument is the only one in use."""
 
@@ -104,7 +96,7 @@ class Con(Type):
     level: int = OPEN
 
 
-@node
+@mutable
 class Record(Type):
     """Its row gives each label the type of the field."""
 
@@ -112,7 +104,7 @@ class Record(Type):
     level: int = OPEN
 
 
-@node
+@mutable
 class Variant(Type):
     """Its row gives a tag `Unit` for no argument, the argument's type for one, a `Tuple` for several."""
 
@@ -120,7 +112,7 @@ class Variant(Type):
     level: int = OPEN
 
 
-@node
+@mutable
 class Fun(Type):
     """A function of exactly so many parameters, none included."""
 
@@ -129,7 +121,7 @@ class Fun(Type):
     level: int = OPEN
 
 
-@node
+@mutable
 class Mu(Type):
     """A recursive type: it equals its body with itself in place of the binder."""
 
@@ -138,7 +130,7 @@ class Mu(Type):
     level: int = OPEN
 
 
-@node
+@mutable
 class RecVar(Type):
     """The binder of an enclosing `Mu`."""
 
@@ -146,7 +138,7 @@ class RecVar(Type):
     level: int = OPEN
 
 
-@node
+@mutable
 class _Empty(Type):
     """The class of `Empty`."""
 
@@ -157,7 +149,7 @@ Empty = _Empty()
 """The row without labels: it closes a row."""
 
 
-@node
+@mutable
 class RowVar(Type):
     """A quantified row variable, in a namespace apart from that of `Var`."""
 
@@ -165,7 +157,7 @@ class RowVar(Type):
     level: int = OPEN
 
 
-@node
+@mutable
 class Extend(Type):
     """Labels, and the row that follows them. Of equal labels along a row the leftmost counts."""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import attrs
-
 from chatml import ast
 from chatml.diagnostics import Diagnostic, Label
+from chatml.records import evolve
 from chatml.types.faults import (
     DuplicateArm,
     DuplicateBinder,
@@ -236,6 +235,6 @@ def describe_all(
     for index, diagnostic in enumerate(diagnostics):
         if call is not None and diagnostic.span is not None and diagnostic.span.left >= call.left:
             note = f"`{call.text}` on line {call.start.line} is no call: a call needs parentheses, `f(x)`"
-            diagnostics[index] = attrs.evolve(diagnostic, notes=(*diagnostic.notes, note))
+            diagnostics[index] = evolve(diagnostic, notes=(*diagnostic.notes, note))
             break
     return tuple(diagnostics)

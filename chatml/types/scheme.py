@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import attrs
-
+from chatml.records import frozen
 from chatml.types.model import CLOSED, RECURSIVE, Mu, RowVar, Type, Unknown, Var
 from chatml.types.rebuild import rebuild
 from chatml.types.unify import Unifier
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Scheme:
     """A type, and the variables in it that each use replaces by fresh ones.
 

@@ -17,6 +17,7 @@ from chatml.builtins.tool_call import TOOL_CALL_TYPE
 from chatml.diagnostics import Diagnostic
 from chatml.errors import CompileError
 from chatml.pipeline import Program
+from chatml.records import evolve
 from chatml.source import Span
 from chatml.stack import deep
 from chatml.suggest import near
@@ -210,7 +211,7 @@ class _Check:
         missing = mismatch.kind.startswith("absent")  # then the general words name the field, and those near it
         notes = (general.message, *general.notes) if missing else general.notes
         self.problems.append(
-            attrs.evolve(
+            evolve(
                 general,
                 code="type.entry_point",
                 message=message,

@@ -10,6 +10,7 @@ import attrs
 
 from chatml.cli.console import count
 from chatml.cli.replaying.work import Result
+from chatml.records import mutable
 from chatml_runtime.replay import Finding, Replayed
 from chatml_runtime.replay.findings import KINDS
 
@@ -76,7 +77,7 @@ def only(those: Sequence[Finding], others: Sequence[Finding]) -> list[Finding]:
     return found
 
 
-@attrs.define
+@mutable
 class Total:
     """All results together, one count of findings per script. `events` are those of the first."""
 

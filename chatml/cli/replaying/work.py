@@ -8,14 +8,13 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 
-import attrs
-
 from chatmd.problems import ChatmdError
 from chatml.cli.console import SURFACES, Failure, read_bytes, read_source
 from chatml.cli.documents.reading import FORMATS, SUFFIXES, ConversationError, format_of
 from chatml.decode import decode
 from chatml.diagnostics import Diagnostic
 from chatml.errors import ChatmlError, CompileError, RuntimeFailure
+from chatml.records import frozen
 from chatml_runtime.replay import Replayed, replay
 from chatml_runtime.scenario import read_scenario
 from chatml_runtime.scenario.model import Scenario
@@ -28,7 +27,7 @@ CHUNK = 8
 """How many transcripts a process takes at a time."""
 
 
-@attrs.frozen
+@frozen
 class Order:
     """What is to be done with every transcript: the scripts to replay it to, one or two, and how."""
 
@@ -39,7 +38,7 @@ class Order:
     answer: str | None = None
 
 
-@attrs.frozen
+@frozen
 class Result:
     """What came of a transcript: one replay per script, or why there is none."""
 

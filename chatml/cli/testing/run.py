@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from typing import Literal, TypeAlias
 
-import attrs
-
 from chatml.cli.console import SURFACES, Failure, read_bytes, read_source
 from chatml.cli.testing.find import SUFFIX, script_of
 from chatml.cli.testing.update import UpdateError, update
@@ -14,6 +12,7 @@ from chatml.coverage import Coverage
 from chatml.decode import decode
 from chatml.diagnostics import Diagnostic
 from chatml.errors import CompileError, RuntimeFailure
+from chatml.records import evolve, frozen
 from chatml.source import Source
 from chatml_runtime.scenario import Ending, Record, play, read_scenario
 from chatml_runtime.scenario.expectations import Mismatch, check_expectations
@@ -22,7 +21,7 @@ from chatml_runtime.scripts import CompiledScript, ScriptArtifact, compile_scrip
 Status: TypeAlias = Literal["passed", "failed", "error", "updated"]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Outcome:
     """What came of one scenario.
 
@@ -70,7 +69,7 @@ class Runner:
             outcome = Outcome(path, script, "error", diagnostics=(failure.diagnostic,))
         except (Failure, UpdateError) as error:
             outcome = Outcome(path, script, "error", message=str(error))
-        return attrs.evolve(outcome, seconds=time.perf_counter() - began)
+        return evolve(outcome, seconds=time.perf_counter() - began)
 
     def play(self, path: str, script: str | None) -> Outcome:
         data = read_bytes(path)
@@ -99,7 +98,7 @@ class Runner:
                 compiled = compile_script(read_source(script), surface=self.surface)
                 if self.cover:
                     coverage = self.coverages[script] = Coverage(compiled.program)
-                    compiled = attrs.evolve(compiled, program=coverage.program)
+                    compiled = evolve(compiled, program=coverage.program)
             except CompileError as error:
                 compiled = error
             self.compiled[script] = compiled

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import attrs
-
 from chatml.cli.console import count, encode_all
 from chatml.cli.testing.run import Outcome, Status
 from chatml.cli.testing.update import one_line
 from chatml.coverage import Coverage
 from chatml.diagnostics import draw_all
+from chatml.records import frozen
 from chatml.source import Position, Span
 from chatml.stack import deep
 from chatml_runtime.identities import Json
@@ -50,7 +49,7 @@ def describe(outcome: Outcome) -> str:
     return "\n".join([*show(outcome), draw_all(outcome.diagnostics)]).rstrip()
 
 
-@attrs.frozen
+@frozen
 class Places:
     """Where in the file the list of expectations begins, and each of them."""
 

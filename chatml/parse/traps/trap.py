@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from string import Template
-
-import attrs
 
 from chatml.diagnostics import Diagnostic, Label
 from chatml.parse.situation import CLOSERS, PARTNERS, Situation
+from chatml.records import frozen
 
 ATOMS = "LIDENT UIDENT INT FLOAT STRING BOOL TAG { fun if while match ref ! let TASKLET"
 """What may begin an expression and cannot continue one."""
@@ -27,6 +27,7 @@ SHOWN = 24
 """How much of a token a message repeats."""
 
 
+@cache
 def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -36,7 +37,7 @@ def ends(pattern: str, text: str) -> bool:
     return not pattern or re.search(rf"(?:{pattern})\Z", text) is not None
 
 
-@attrs.frozen
+@frozen
 class Trap:
     """One trap. Of its conditions those that are given must hold.
 
@@ -52,7 +53,7 @@ class Trap:
     code: str
     message: str
     help: str | None = None
-    found: frozenset[str] = attrs.field(default="", converter=words)
+    found: str = ""
     context: str = ""
     place: str = ""
     ahead: str = ""
@@ -65,7 +66,7 @@ class Trap:
     def fits(self, situation: Situation) -> bool:
         """Whether this is the trap; what costs least is asked first."""
         return (
-            (not self.found or situation.kind in self.found or situation.text in self.found)
+            (not self.found or not words(self.found).isdisjoint((situation.kind, situation.text)))
             and ends(self.context, situation.context)
             and re.match(self.ahead, situation.ahead) is not None
             and ends(self.back, situation.back)

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import attrs
-
 from chatml.errors import CompileError
+from chatml.records import evolve
 from chatml.source import Source
 from chatml.suggest import did_you_mean
 from chatml_runtime.identities import Json
@@ -194,9 +193,7 @@ def read_internal(node: Node) -> Line:
         problem = error.diagnostics[0]
         message = f"{show_path(node.path)}: {problem.message}"
         span = node.document.span_of(node.path)
-        raise CompileError(
-            [attrs.evolve(problem, message=message, span=span, labels=(), notes=problem.notes)]
-        ) from None
+        raise CompileError([evolve(problem, message=message, span=span, labels=(), notes=problem.notes)]) from None
 
 
 def plain(event: Event) -> Callable[[Node], Line]:
