@@ -5,26 +5,23 @@ Start-up time counts on the command line, and most runs report nothing: what onl
 
 from __future__ import annotations
 
-import sys
-from importlib.util import LazyLoader, find_spec, module_from_spec
+from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 
-def lazy(name: str) -> ModuleType:
-    """The module of that name, which runs when an attribute of it is first asked for.
+class Waiting(ModuleType):
+    """Stands for a module: imports it when it is asked for anything, under Python's own lock for imports."""
 
-    >>> lazy("this_is_no_module")
-    Traceback (most recent call last):
-    ModuleNotFoundError: No module named 'this_is_no_module'
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
+
+
+def lazy(name: str) -> Any:
+    """The module of that name, which is imported when an attribute of it is first asked for.
+
+    >>> difflib = lazy("difflib")
+    >>> difflib.get_close_matches("prnt", ["print", "length"])
+    ['print']
     """
-    loaded = sys.modules.get(name)
-    if loaded is not None:
-        return loaded
-    spec = find_spec(name)
-    if spec is None or spec.loader is None:
-        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-    spec.loader = LazyLoader(spec.loader)
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    return Waiting(name)

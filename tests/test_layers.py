@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import pytest
 
@@ -117,6 +118,19 @@ def test_no_import_inside_a_function(module: ModuleFile) -> None:
     if not module.name.startswith(tuple(LATE)):
         late = [ast.unparse(code) for _, code, inside in imports(module) if inside]
         assert late == []
+
+
+def test_what_waits_exists() -> None:
+    """A lazy import names a module that can be found."""
+    late = {name for module in MODULES for name, code, _ in imports(module) if isinstance(code, ast.Expr)}
+    assert late
+    assert [name for name in sorted(late) if find_spec(name) is None] == []
+
+
+def test_the_language_makes_its_records_itself() -> None:
+    """One way to make records in a package: `chatml.records` in the language, attrs in what is built on it."""
+    with_attrs = {module.name for module in MODULES for name, _, _ in imports(module) if name == "attrs"}
+    assert {name.split(".")[0] for name in with_attrs} == {"chatmd", "chatml_runtime"}
 
 
 @pytest.mark.parametrize(

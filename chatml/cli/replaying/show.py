@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import attrs
-
 from chatml.cli.console import count
 from chatml.cli.replaying.work import Result
 from chatml.records import mutable
@@ -149,7 +147,8 @@ def encode_result(result: Result) -> dict[str, Any]:
 
 
 def encode_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    return [attrs.asdict(finding) for finding in findings]
+    keys = ("item", "kind", "about", "detail")
+    return [{key: getattr(finding, key) for key in keys} for finding in findings]
 
 
 def encode_total(total: Total, scripts: Sequence[str]) -> dict[str, Any]:
