@@ -13,46 +13,9 @@ other type builders. `from_python` and `to_python`, `from_json` and `to_json` ca
 is a `ChatmlError`; `chatml.errors` draws the tree.
 """
 
-from chatml.boundary import from_json, from_python, to_json, to_python
-from chatml.diagnostics import Diagnostic, Label
-from chatml.errors import (
-    BoundaryError,
-    ChatmlError,
-    CompileError,
-    RuntimeFailure,
-    SessionError,
-    SnapshotError,
-    SurfaceError,
-)
-from chatml.limits import Limits
-from chatml.pipeline import Instance, Program, check, compile
-from chatml.source import Position, Source, Span
-from chatml.surfaces.core import CORE
-from chatml.surfaces.model import Alias, Builtin, Module, Surface, uses_machine
-from chatml.surfaces.moderator import MODERATOR
-from chatml.surfaces.ui import UI_MODERATOR
-from chatml.types.model import (
-    Array,
-    Bool,
-    Con,
-    Empty,
-    Extend,
-    Float,
-    Fun,
-    Int,
-    Mu,
-    Record,
-    RecVar,
-    Ref,
-    RowVar,
-    String,
-    Tuple,
-    Unit,
-    Var,
-    Variant,
-)
-from chatml.value_text import show
-from chatml.values import BuiltinFailure, Value
+from typing import TYPE_CHECKING, Any
+
+from chatml.lazy import lazy
 
 __all__ = [
     "CORE",
@@ -106,3 +69,18 @@ __all__ = [
     "to_python",
     "uses_machine",
 ]
+
+if TYPE_CHECKING:
+    from chatml.door import *
+else:
+    door = lazy("chatml.door")
+
+    def __getattr__(name: str) -> Any:
+        """A public name. The command line imports what it needs of the package, and never waits for all of it."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(door, name)
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

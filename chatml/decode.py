@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from chatml.diagnostics import Diagnostic
+from typing import TYPE_CHECKING
+
 from chatml.errors import CompileError
+from chatml.lazy import lazy
 from chatml.source import Source
+
+if TYPE_CHECKING:
+    from chatml import diagnostics
+    from chatml.diagnostics import Diagnostic
+else:
+    diagnostics = lazy("chatml.diagnostics")
 
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -26,7 +34,7 @@ def decode(name: str, data: bytes) -> Source:
 def invalid_bytes(source: Source, offset: int, invalid: bytes) -> Diagnostic:
     """The report of bytes that are no text."""
     shown = " ".join(f"0x{byte:02x}" for byte in invalid)
-    return Diagnostic(
+    return diagnostics.Diagnostic(
         "syntax.invalid_utf8",
         f"this is not UTF-8 text: {shown} begins no character",
         source.span(offset, offset + 1),

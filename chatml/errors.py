@@ -15,10 +15,17 @@ ChatmlError
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from chatml.diagnostics import Diagnostic, Label, draw_all
+from chatml.lazy import lazy
 from chatml.records import frozen
 from chatml.source import Span
+
+if TYPE_CHECKING:
+    from chatml import diagnostics
+    from chatml.diagnostics import Diagnostic
+else:
+    diagnostics = lazy("chatml.diagnostics")
 
 SHOWN_CALLS = 8
 
@@ -38,9 +45,9 @@ class ChatmlError(Exception):
 class CompileError(ChatmlError):
     """An input that cannot be compiled. `diagnostics` holds at least one error, in order of importance."""
 
-    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        self.diagnostics = tuple(diagnostics)
-        super().__init__(draw_all(self.diagnostics))
+    def __init__(self, found: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(found)
+        super().__init__(diagnostics.draw_all(self.diagnostics))
 
 
 class RuntimeFailure(ChatmlError):
@@ -72,8 +79,8 @@ class RuntimeFailure(ChatmlError):
     def diagnostic(self) -> Diagnostic:
         """The failure as a diagnostic, with the calls that led to it as notes."""
         notes = (show_trace(self.trace),) if self.trace else ()
-        labels = (Label(self.origin, "it failed here"),) if self.origin is not None else ()
-        return Diagnostic(self.code, self.message, self.span, labels=labels, notes=notes, help=self.help)
+        labels = (diagnostics.Label(self.origin, "it failed here"),) if self.origin is not None else ()
+        return diagnostics.Diagnostic(self.code, self.message, self.span, labels=labels, notes=notes, help=self.help)
 
     def at(self, span: Span | None) -> None:
         """Move the failure to the builtin call that ran the function which failed (L-164)."""

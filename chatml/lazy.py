@@ -11,10 +11,14 @@ from typing import Any
 
 
 class Waiting(ModuleType):
-    """Stands for a module: imports it when it is asked for anything, under Python's own lock for imports."""
+    """Stands for a module: imports it when it is asked for anything, under Python's own lock for imports.
+
+    What was found once is found again without asking.
+    """
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self.__name__), name)
+        found = vars(self)[name] = getattr(import_module(self.__name__), name)
+        return found
 
 
 def lazy(name: str) -> Any:

@@ -11,7 +11,6 @@ from chatml.codegen.body import TooDeep
 from chatml.codegen.code import Builtin, Code
 from chatml.codegen.compiled import Compiled
 from chatml.codegen.lower import generate
-from chatml.diagnostics import Diagnostic
 from chatml.engine import Engine
 from chatml.errors import CompileError, SurfaceError
 from chatml.lazy import lazy
@@ -31,6 +30,7 @@ from chatml.values import BuiltinFunction, ModuleValue, Value
 if TYPE_CHECKING:
     from chatml import evaluate
     from chatml import portable as portability
+    from chatml.diagnostics import Diagnostic
 else:
     evaluate, portability = lazy("chatml.evaluate"), lazy("chatml.portable")
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
-LINE_END = re.compile(r"\r\n|\r|\n")
+LINE_END = r"\r\n|\r|\n"
 
 
 class Position(NamedTuple):
@@ -37,7 +37,7 @@ class Source:
     @cached_property
     def line_starts(self) -> list[int]:
         """The offset at which each line begins."""
-        return [0, *(match.end() for match in LINE_END.finditer(self.text))]
+        return [0, *(match.end() for match in re.finditer(LINE_END, self.text))]
 
     def position(self, offset: int) -> Position:
         """The line and column of an offset."""

@@ -8,7 +8,7 @@ It protects nothing that recurses through C: `repr`, `==`, `hash`, generators, `
 from __future__ import annotations
 
 import sys
-import threading
+from _thread import allocate_lock
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -19,7 +19,7 @@ class _Limit:
     """The recursion limit of the process, shared by everyone who lifts it."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = allocate_lock()
         self.users = 0
         self.own: int | None = None
         """The host's limit while it is lifted."""

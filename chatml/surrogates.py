@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+SURROGATE = "[\ud800-\udfff]"
+PAIR = "[\ud800-\udbff][\udc00-\udfff]"
+"""Patterns; `re` compiles them when they are first used, which few scripts do."""
 
 
 def pairs_joined(text: str) -> str:
@@ -16,7 +15,7 @@ def pairs_joined(text: str) -> str:
     >>> pairs_joined("\\ud83d\\ude00") == "\\U0001f600"
     True
     """
-    return PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+    return re.sub(PAIR, lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
 
 
 def surrogate_problem(text: str) -> str | None:
@@ -27,7 +26,7 @@ def surrogate_problem(text: str) -> str | None:
     """
     if text.isascii():
         return None
-    match = SURROGATE.search(text)
+    match = re.search(SURROGATE, text)
     if match is None:
         return None
     return f"the string holds the lone surrogate U+{ord(match[0]):04X} at index {match.start()}"

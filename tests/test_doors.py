@@ -18,6 +18,16 @@ def order(name: str) -> tuple[bool, bool, list[str | int]]:
     return (not name.isupper(), not name[:1].isupper(), parts)
 
 
+def test_the_language_opens_its_door_when_it_is_used() -> None:
+    """What the package hands out late is what type checkers read, and no name is found that does not exist."""
+    late, read = importlib.import_module("chatml"), importlib.import_module("chatml.door")
+    assert late.__all__ == read.__all__
+    assert all(getattr(late, name) is getattr(read, name) for name in late.__all__)
+    assert set(late.__all__) <= set(dir(late))
+    with pytest.raises(AttributeError, match="module 'chatml' has no attribute 'complie'"):
+        getattr(late, "comp" + "lie")
+
+
 @pytest.mark.parametrize("door", DOORS)
 def test_sorted(door: str) -> None:
     listed = importlib.import_module(door).__all__

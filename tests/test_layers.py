@@ -38,7 +38,7 @@ ROOMS = (
     ("chatml.builtins",),
     ("chatml.surfaces",),
     ("chatml.pipeline",),
-    ("chatml.coverage",),
+    ("chatml.coverage", "chatml.door"),
     ("chatml",),
     ("chatmd",),
     ("chatml.highlight",),

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from chatml.builtins.checks import entry_key, expected, is_json
-from chatml.builtins.json_reader import JsonError, read
-from chatml.builtins.json_writer import write
 from chatml.builtins.schemes import ENTRY, JSON, option
+from chatml.lazy import lazy
 from chatml.surfaces.model import Builtin, Host, Module, uses_machine
 from chatml.types.model import Array, Bool, Float, Fun, String
 from chatml.values import BuiltinFailure, Machine, Value
 
-INDEX = re.compile(r"([+-]?)0*([0-9]+)")
+if TYPE_CHECKING:
+    from chatml.builtins import json_reader, json_writer
+else:
+    json_reader, json_writer = lazy("chatml.builtins.json_reader"), lazy("chatml.builtins.json_writer")
+
+INDEX = r"([+-]?)0*([0-9]+)"
 LONGEST_SHOWN = 200
 LONGEST_INDEX = 18
 
@@ -22,14 +27,14 @@ def read_within_limits(machine: Machine, text: Value) -> Value:
     if type(text) is not str:
         raise expected("string")
     bound = machine.limits.text
-    return read(text, machine.check_size if bound is not None and len(text) > bound else None)
+    return json_reader.read(text, machine.check_size if bound is not None and len(text) > bound else None)
 
 
 @uses_machine
 def parse(machine: Machine, text: Value) -> Value:
     try:
         return read_within_limits(machine, text)
-    except JsonError as error:
+    except json_reader.JsonError as error:
         shown = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
         raise BuiltinFailure(f"not JSON at {error.reason}; the text is `{shown}`") from None
 
@@ -38,7 +43,7 @@ def parse(machine: Machine, text: Value) -> Value:
 def parse_opt(machine: Machine, text: Value) -> Value:
     try:
         return ("Some", read_within_limits(machine, text))
-    except JsonError:
+    except json_reader.JsonError:
         return ("None",)
 
 
@@ -46,19 +51,19 @@ def parse_opt(machine: Machine, text: Value) -> Value:
 def validate(machine: Machine, text: Value) -> bool:
     try:
         read_within_limits(machine, text)
-    except JsonError:
+    except json_reader.JsonError:
         return False
     return True
 
 
 @uses_machine
 def stringify(machine: Machine, value: Value) -> str:
-    return write(value, machine.check_size)
+    return json_writer.write(value, machine.check_size)
 
 
 @uses_machine
 def pretty(machine: Machine, value: Value) -> str:
-    return write(value, machine.check_size, pretty=True)
+    return json_writer.write(value, machine.check_size, pretty=True)
 
 
 def tag(value: Value) -> str:
@@ -131,7 +136,7 @@ def get_path(value: Value, path: Value) -> Value:
 
 def find_element(elements: list[Value], segment: str) -> Value | None:
     """The element at an index written in decimal."""
-    match = INDEX.fullmatch(segment)
+    match = re.fullmatch(INDEX, segment)
     if match is None or len(match[2]) > LONGEST_INDEX:
         return None
     index = int(match[1] + match[2])

@@ -38,7 +38,7 @@ def read_quickly(text: str) -> Value | None:
         value = lift(scan(text))
     except (ValueError, RecursionError):
         return None
-    if SURROGATE_ESCAPE.search(text) and SURROGATE.search(write(value)):
+    if SURROGATE_ESCAPE.search(text) and re.search(SURROGATE, write(value)):
         return None
     return value
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chatml.builtins.checks import expected, is_json
 from chatml.builtins.effects import Effect, effect_module, perform
-from chatml.builtins.json_writer import write
 from chatml.builtins.schemes import JSON, task, variant
+from chatml.lazy import lazy
 from chatml.surfaces.model import Builtin, uses_machine
 from chatml.types.model import Fun, String
 from chatml.values import Bind, BuiltinFailure, BuiltinFunction, Fail, Machine, Pure, Spawn, Task, Value
+
+if TYPE_CHECKING:
+    from chatml.builtins import json_writer
+else:
+    json_writer = lazy("chatml.builtins.json_writer")
 
 
 @uses_machine
@@ -18,7 +25,7 @@ def text_of_outcome(machine: Machine, outcome: Value) -> Task:
         case ("Ok", ("String", str(text))):
             return Pure(text)
         case ("Ok", value) if is_json(value):
-            return Pure(write(value, machine.check_size))
+            return Pure(json_writer.write(value, machine.check_size))
         case ("Refused" | "Error", str(message)):
             return Fail(message)
     raise BuiltinFailure("expected the outcome of a model: `Ok(json), `Refused(string) or `Error(string)")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import TYPE_CHECKING
 
 from chatml.cli.console import add_surface, choose_surface, conclude, read_source
-from chatml.diagnostics import Diagnostic
 from chatml.errors import CompileError
 from chatml.pipeline import check
+
+if TYPE_CHECKING:
+    import argparse
+
+    from chatml.diagnostics import Diagnostic
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

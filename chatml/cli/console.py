@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from chatml.decode import decode
-from chatml.diagnostics import Diagnostic, draw_all, encode
+from chatml.lazy import lazy
 from chatml.source import Source
-from chatml.surfaces.core import CORE
-from chatml.surfaces.model import Surface
-from chatml.surfaces.moderator import MODERATOR
-from chatml.surfaces.ui import UI_MODERATOR
 
-SURFACES = {"core": CORE, "moderator": MODERATOR, "ui": UI_MODERATOR}
+if TYPE_CHECKING:
+    import argparse
+    import json
+
+    from chatml import diagnostics
+    from chatml.diagnostics import Diagnostic
+    from chatml.surfaces import core, moderator, ui
+    from chatml.surfaces.model import Surface
+else:
+    json, diagnostics = lazy("json"), lazy("chatml.diagnostics")
+    core, moderator, ui = (lazy("chatml.surfaces.core"), lazy("chatml.surfaces.moderator"), lazy("chatml.surfaces.ui"))
+
+SURFACES: Mapping[str, Callable[[], Surface]] = {
+    "core": lambda: core.CORE,
+    "moderator": lambda: moderator.MODERATOR,
+    "ui": lambda: ui.UI_MODERATOR,
+}
+"""The surfaces by the names that they have here; each is made when a script asks for it."""
 
 DOCUMENTS = (".md", ".chatmd")
 """The names of prompt documents end so."""
 
-DEFINES_HANDLER = re.compile(r"^\s*let\s+(rec\s+)?on_event\b", re.MULTILINE)
+HANDLER = "on_event"
+DEFINES_HANDLER = rf"(?m)^\s*let\s+(rec\s+)?{HANDLER}\b"
 
 
 class Failure(Exception):
@@ -43,8 +55,9 @@ def add_surface(parser: argparse.ArgumentParser) -> None:
 def choose_surface(name: str | None, source: Source) -> Surface:
     """The surface of that name, or the one that fits the script."""
     if name is None:
-        name = "ui" if DEFINES_HANDLER.search(source.text) else "core"
-    return SURFACES[name]
+        is_moderator = HANDLER in source.text and re.search(DEFINES_HANDLER, source.text)
+        name = "ui" if is_moderator else "core"
+    return SURFACES[name]()
 
 
 def read_source(path: str) -> Source:
@@ -69,17 +82,16 @@ def read_bytes(path: str) -> bytes:
         raise Failure(f"cannot read {path}: {error.strerror or error}") from None
 
 
-def report(diagnostics: Iterable[Diagnostic]) -> None:
+def report(found: Sequence[Diagnostic]) -> None:
     """Draw diagnostics on standard error, in colour on a terminal."""
-    text = draw_all(diagnostics, colour=wants_colour(sys.stderr))
-    if text:
-        write(sys.stderr, text)
+    if found:
+        write(sys.stderr, diagnostics.draw_all(found, colour=wants_colour(sys.stderr)))
 
 
-LINE_ENDS = re.compile("[\\u0085\\u2028\\u2029]")
+LINE_ENDS = "[\\u0085\\u2028\\u2029]"
 """What ends a line for some readers of lines, and JSON does not escape by itself."""
 
-NOT_ASCII = re.compile("[^\\0-\\x7f]")
+NOT_ASCII = "[^\\0-\\x7f]"
 
 
 def print_json(document: Any) -> None:
@@ -92,8 +104,8 @@ def json_line(text: str) -> str:
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
-        return NOT_ASCII.sub(escaped, text)
-    return LINE_ENDS.sub(escaped, text)
+        return re.sub(NOT_ASCII, escaped, text)
+    return re.sub(LINE_ENDS, escaped, text)
 
 
 def escaped(character: re.Match[str]) -> str:
@@ -115,9 +127,9 @@ def wants_colour(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def encode_all(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+def encode_all(found: Iterable[Diagnostic]) -> list[dict[str, Any]]:
     """Diagnostics as plain data."""
-    return [encode(diagnostic) for diagnostic in diagnostics]
+    return [diagnostics.encode(diagnostic) for diagnostic in found]
 
 
 def conclude(found: Sequence[Diagnostic], files: int, *, as_json: bool) -> int:

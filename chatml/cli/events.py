@@ -25,7 +25,7 @@ def feed(script: str, surface: str | None, events: str, *, as_json: bool, engine
     printed: list[str] = []
     try:
         source = read_source(script)
-        compiled = compile_script(source, surface=SURFACES[surface or "ui"], engine=engine)
+        compiled = compile_script(source, surface=SURFACES[surface or "ui"](), engine=engine)
         report(compiled.warnings)
         scenario = read_scenario(read_source(events))
         stage = Stage(ScriptArtifact("main", compiled), scenario, printed)

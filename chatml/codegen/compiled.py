@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chatml.arithmetic import divide, remainder
 from chatml.callers import caller
 from chatml.codegen.bounce import Bounce, finish
 from chatml.codegen.code import Code, cell_name, raw_name
-from chatml.codegen.failures import translate
 from chatml.codegen.passing import as_function, as_value
 from chatml.engine import Engine, SinkError
 from chatml.equality import equal
-from chatml.faults import no_match, not_a_function, wrong_arity
+from chatml.lazy import lazy
 from chatml.limits import Budget, Limits
 from chatml.stack import deep
 from chatml.values import BuiltinFunction, ModuleValue, Ref, Value, wrap
+
+if TYPE_CHECKING:
+    from chatml import faults
+    from chatml.codegen import failures
+else:
+    failures, faults = lazy("chatml.codegen.failures"), lazy("chatml.faults")
 
 
 class Compiled(Engine):
@@ -56,7 +61,7 @@ class Compiled(Engine):
             with deep(self.budget.depth):
                 return action()
         except Exception as error:
-            failure = translate(error, self.code, self.namespace, self.budget)
+            failure = failures.translate(error, self.code, self.namespace, self.budget)
         raise failure
 
     def apply(self, function: Value, args: list[Value]) -> Value:
@@ -67,23 +72,23 @@ class Compiled(Engine):
         except SinkError as escape:
             raise escape.error from None
         except Exception as error:
-            failure = translate(error, self.code, self.namespace, self.budget)
+            failure = failures.translate(error, self.code, self.namespace, self.budget)
         raise failure
 
     def function(self, function: Value, arity: int) -> Callable[..., Value]:
         if isinstance(function, FunctionType):
             if function.__code__.co_argcount == arity:
                 return function
-            raise wrong_arity(function.__code__.co_argcount, arity, None)
+            raise faults.wrong_arity(function.__code__.co_argcount, arity, None)
         if isinstance(function, BuiltinFunction):  # A builtin made this one itself: the continuation of a task.
             return self.function(as_function(self, function), arity)
-        raise not_a_function(function, None)
+        raise faults.not_a_function(function, None)
 
     def call(self, function: Value, args: list[Value]) -> Value:
         try:
             return caller(len(args))(self.function(function, len(args)), args)
         except StopIteration as error:  # A generator of the host would turn it into something else.
-            raise translate(error, self.code, self.namespace, self.budget) from None
+            raise failures.translate(error, self.code, self.namespace, self.budget) from None
 
 
 def link(engine: Compiled, code: Code, builtins: Mapping[int, Value]) -> dict[str, Any]:
@@ -103,7 +108,7 @@ def link(engine: Compiled, code: Code, builtins: Mapping[int, Value]) -> dict[st
         raise engine.budget.exceeded("text")
 
     def refuse_match() -> None:
-        raise no_match(None)
+        raise faults.no_match(None)
 
     namespace = NAMES | {
         "M": engine,

@@ -6,6 +6,8 @@ between statements, arms and links of a chain stay, one at most. Literals and co
 
 from __future__ import annotations
 
+import re
+
 from chatml import ast
 from chatml.ast_text.document import render
 from chatml.ast_text.writer import Writer
@@ -31,7 +33,7 @@ def format_script(source: Source) -> str:
     """
     script = parse(source)
     if "\r" in source.text:
-        source = Source(source.name, LINE_END.sub("\n", source.text))
+        source = Source(source.name, re.sub(LINE_END, "\n", source.text))
         script = parse(source)
     return lay_out(script, source)
 

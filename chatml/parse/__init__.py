@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from chatml import ast
 from chatml.errors import CompileError
+from chatml.lazy import lazy
 from chatml.parse.driver import run
 from chatml.parse.lexer import tokens
-from chatml.parse.problems import Rejected, Surrogate, SyntaxProblem, UnknownCharacter, word
 from chatml.source import Source
 from chatml.surrogates import SURROGATE
+
+if TYPE_CHECKING:
+    from chatml.parse import problems
+else:
+    problems = lazy("chatml.parse.problems")
 
 __all__ = ["is_incomplete", "parse", "parse_expression"]
 
@@ -32,9 +38,9 @@ def parse(source: Source) -> ast.Script:
     """
     try:
         return cast(ast.Script, read(source, "program"))
-    except Rejected as rejected:
+    except problems.Rejected as rejected:
         first = rejected.problem
-    raise CompileError([word(problem) for problem in (first, *later_problems(source, first))])
+    raise CompileError([problems.word(problem) for problem in (first, *later_problems(source, first))])
 
 
 def parse_expression(source: Source) -> ast.Expr:
@@ -45,28 +51,28 @@ def parse_expression(source: Source) -> ast.Expr:
     """
     try:
         return cast(ast.Expr, read(source, "expression"))
-    except Rejected as rejected:
-        raise CompileError([word(rejected.problem)]) from None
+    except problems.Rejected as rejected:
+        raise CompileError([problems.word(rejected.problem)]) from None
 
 
 def read(source: Source, start: str, position: int = 0) -> object:
     """The value of a start symbol of the grammar, read from an offset on."""
-    if not source.text.isascii() and (surrogate := SURROGATE.search(source.text, position)):
-        raise Rejected(Surrogate(source.span(*surrogate.span())))
+    if not source.text.isascii() and (surrogate := re.compile(SURROGATE).search(source.text, position)):
+        raise problems.Rejected(problems.Surrogate(source.span(*surrogate.span())))
     return run(source, start, position)
 
 
-def later_problems(source: Source, problem: SyntaxProblem) -> Iterator[SyntaxProblem]:
+def later_problems(source: Source, problem: problems.SyntaxProblem) -> Iterator[problems.SyntaxProblem]:
     """What else is wrong with a script, after its first problem."""
     for _ in range(MOST_PROBLEMS - 1):
         span = problem.span
-        position = next_statement(source, span.right if isinstance(problem, UnknownCharacter) else span.left)
+        position = next_statement(source, span.right if isinstance(problem, problems.UnknownCharacter) else span.left)
         if position is None:
             return
         try:
             read(source, "program", position)
             return
-        except Rejected as rejected:
+        except problems.Rejected as rejected:
             problem = rejected.problem
             yield problem
 

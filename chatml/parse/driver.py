@@ -5,37 +5,25 @@ Nothing here recurses: the depth of a text costs list entries, not frames. `tabl
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from chatml.lazy import lazy
 from chatml.parse.build import ACTIONS as BUILD
 from chatml.parse.build import IntRangeError
-from chatml.parse.lexer import OPEN_COMMENT, OPEN_STRING, UNKNOWN, tokens
-from chatml.parse.problems import (
-    IntOutOfRange,
-    OpenComment,
-    OpenString,
-    Rejected,
-    SyntaxProblem,
-    TooDeep,
-    Unexpected,
-    UnknownCharacter,
-)
-from chatml.parse.situation import Situation
+from chatml.parse.lexer import tokens
 from chatml.parse.table import ACTIONS, CLOSING, GOTOS, PRODUCTIONS, SHIFTS, STARTS
 from chatml.source import Source, Span
+
+if TYPE_CHECKING:
+    from chatml.parse import problems
+else:
+    problems = lazy("chatml.parse.problems")
 
 MAX_DEPTH = 1_000
 """How many brackets and bodies may be nested (X-04)."""
 
 REJECT = len(SHIFTS)
 STEPS = tuple((size, made, BUILD[action]) for size, made, action in PRODUCTIONS)
-
-NO_TOKENS: dict[int, Callable[[Span], SyntaxProblem]] = {
-    UNKNOWN: UnknownCharacter,
-    OPEN_STRING: OpenString,
-    OPEN_COMMENT: OpenComment,
-}
 
 
 def run(source: Source, start: str, position: int = 0) -> Any:
@@ -62,17 +50,15 @@ def run(source: Source, start: str, position: int = 0) -> Any:
                     last = word
                     depth += change
                     if depth > MAX_DEPTH:
-                        raise Rejected(TooDeep(source.span(left, right), MAX_DEPTH))
+                        raise problems.Rejected(problems.TooDeep(source.span(left, right), MAX_DEPTH))
                     if state >= 0:
                         break
                     production = ~state
                     shifted = True
                 else:
                     span = source.span(left, left + len(word))
-                    if kind in NO_TOKENS:
-                        raise Rejected(NO_TOKENS[kind](span))
                     before = source.span(right - len(last), right)
-                    raise Rejected(Unexpected(span, Situation(span, kind, states, lefts, before)))
+                    raise problems.Rejected(problems.no_place(kind, span, states, lefts, before))
                 while True:
                     size, made, build = STEPS[production]
                     value = build(source, values, lefts, right)
@@ -90,5 +76,5 @@ def run(source: Source, start: str, position: int = 0) -> Any:
                         break
                     production = ~state
     except IntRangeError:
-        raise Rejected(IntOutOfRange(Span(source, lefts[-1], right))) from None
+        raise problems.Rejected(problems.IntOutOfRange(Span(source, lefts[-1], right))) from None
     return values[1]

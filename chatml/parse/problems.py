@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from chatml.diagnostics import Diagnostic, Label
 from chatml.lazy import lazy
+from chatml.parse.lexer import OPEN_COMMENT, OPEN_STRING, UNKNOWN
 from chatml.parse.situation import Situation
 from chatml.records import frozen
 from chatml.source import Span
@@ -78,6 +80,20 @@ class Rejected(Exception):
     def __init__(self, problem: SyntaxProblem) -> None:
         self.problem = problem
         super().__init__(problem)
+
+
+NO_TOKENS: dict[int, Callable[[Span], SyntaxProblem]] = {
+    UNKNOWN: UnknownCharacter,
+    OPEN_STRING: OpenString,
+    OPEN_COMMENT: OpenComment,
+}
+
+
+def no_place(kind: int, span: Span, states: list[int], lefts: list[int], before: Span) -> SyntaxProblem:
+    """The problem of a token, by its kind, that fits nowhere in a state of the parser."""
+    if kind in NO_TOKENS:
+        return NO_TOKENS[kind](span)
+    return Unexpected(span, Situation(span, kind, states, lefts, before))
 
 
 UNKNOWN_CHARACTERS = {

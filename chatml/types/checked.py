@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from chatml import ast
-from chatml.diagnostics import Diagnostic
 from chatml.lazy import lazy
 from chatml.stack import deep
 from chatml.types.environment import Entry, ModuleType, adopt_all
@@ -19,6 +18,7 @@ from chatml.types.show import show
 from chatml.types.unify import Failure, Unifier, resolved
 
 if TYPE_CHECKING:
+    from chatml.diagnostics import Diagnostic
     from chatml.types import problems as wording
 else:
     wording = lazy("chatml.types.problems")

@@ -54,7 +54,7 @@ class Worker:
         """`CompileError` for a script or a setting at fault, `Failure` for one that cannot be read."""
         self.order = order
         self.artifacts = [
-            ScriptArtifact("main", compile_script(read_source(script), surface=SURFACES[order.surface or "ui"]))
+            ScriptArtifact("main", compile_script(read_source(script), surface=SURFACES[order.surface or "ui"]()))
             for script in order.scripts
         ]
         self.setting = read_setting(order.setting)

@@ -51,7 +51,7 @@ class Runner:
         With `cover`, `coverages` tells for each script that was run which of its branches were.
         """
         self.script = script
-        self.surface = SURFACES[surface or "ui"]
+        self.surface = SURFACES[surface or "ui"]()
         self.rewrite = rewrite
         self.cover = cover
         self.coverages: dict[str, Coverage] = {}
