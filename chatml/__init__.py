@@ -13,9 +13,9 @@ other type builders. `from_python` and `to_python`, `from_json` and `to_json` ca
 is a `ChatmlError`; `chatml.errors` draws the tree.
 """
 
-from typing import TYPE_CHECKING, Any
+import typing
 
-from chatml.lazy import lazy
+from chatml.lazy import lazy as _lazy
 
 __all__ = [
     "CORE",
@@ -70,12 +70,12 @@ __all__ = [
     "uses_machine",
 ]
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from chatml.door import *
 else:
-    door = lazy("chatml.door")
+    door = _lazy("chatml.door")
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
         """A public name. The command line imports what it needs of the package, and never waits for all of it."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,11 +6,17 @@ columns only when someone looks. Lines count from 1, columns and offsets from 0 
 
 from __future__ import annotations
 
-import bisect
 import re
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from chatml.lazy import lazy
+
+if TYPE_CHECKING:
+    import bisect
+else:
+    bisect = lazy("bisect")
 
 LINE_END = r"\r\n|\r|\n"
 

@@ -16,7 +16,8 @@ MODULES = list(modules())
 NAMES = {module.name for module in MODULES}
 
 ROOMS = (
-    ("chatml.source", "chatml.stack", "chatml.lazy", "chatml.records"),
+    ("chatml.lazy", "chatml.records", "chatml.stack"),
+    ("chatml.source",),
     ("chatml.explain",),
     ("chatml.suggest",),
     ("chatml.surrogates", "chatml.callers"),
@@ -51,9 +52,6 @@ ROOMS = (
 LATE = {"chatml.cli": "a command is loaded when it is called", "chatmd.resources": "HTML needs an optional extra"}
 """Where a module may be imported inside a function, and why."""
 
-LOADERS = {"lazy", "import_module"}
-"""Functions that import what their argument names."""
-
 CHATMD_TAKES = {f"chatml.{name}" for name in ("diagnostics", "errors", "records", "source", "stack", "suggest")}
 """What documents take from the language: places, reports, errors. A document never compiles a script."""
 
@@ -80,7 +78,7 @@ def imports(module: ModuleFile) -> Iterator[tuple[str, ast.AST, bool]]:
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             waiting += [(child, inside) for child in node.orelse]
             continue
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "lazy":
+        if isinstance(node, ast.Call) and ast.unparse(node.func).lstrip("_") == "lazy":
             yield ast.literal_eval(node.args[0]), ast.Expr(node), inside
         if isinstance(node, ast.Import):
             for alias in node.names:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import add_surface, choose_surface, conclude, read_source
 from chatml.errors import CompileError
 from chatml.pipeline import check
 
 if TYPE_CHECKING:
-    import argparse
-
     from chatml.diagnostics import Diagnostic
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a script; - is standard input")
-    parser.add_argument("--portable", action="store_true", help="warn of what other ChatML implementations lack")
-    parser.add_argument("--json", action="store_true", help="print the findings as one JSON document")
-    add_surface(parser)
+def configure(arguments: Arguments) -> None:
+    arguments.add("files", nargs="+", metavar="FILE", help="a script; - is standard input")
+    arguments.add("--portable", action="store_true", help="warn of what other ChatML implementations lack")
+    arguments.add("--json", action="store_true", help="print the findings as one JSON document")
+    add_surface(arguments)
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: SimpleNamespace) -> int:
     found = [diagnostic for path in args.files for diagnostic in check_file(path, args.surface, args.portable)]
     return conclude(found, len(args.files), as_json=args.json)
 

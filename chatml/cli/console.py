@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TextIO
 
+from chatml.cli.arguments import Arguments
 from chatml.decode import decode
 from chatml.lazy import lazy
 from chatml.source import Source
 
 if TYPE_CHECKING:
-    import argparse
     import json
 
     from chatml import diagnostics
@@ -43,9 +43,9 @@ class Failure(Exception):
     """The call or the environment is at fault: one line for the person, exit status 2."""
 
 
-def add_surface(parser: argparse.ArgumentParser) -> None:
+def add_surface(arguments: Arguments) -> None:
     """Offer `--surface`."""
-    parser.add_argument(
+    arguments.add(
         "--surface",
         choices=SURFACES,
         help="what the script can name (default: ui for a script that defines on_event, core for any other)",

@@ -5,8 +5,9 @@ Without a code, list all of them.
 
 from __future__ import annotations
 
-import argparse
+from types import SimpleNamespace
 
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import Failure, print_json
 from chatml.explain import read_catalogue
 from chatml.suggest import did_you_mean
@@ -14,12 +15,12 @@ from chatml.suggest import did_you_mean
 PACKAGES = ("chatml", "chatmd", "chatml_runtime")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("code", nargs="?", metavar="CODE", help="a code such as type.mismatch")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+def configure(arguments: Arguments) -> None:
+    arguments.add("code", nargs="?", metavar="CODE", help="a code such as type.mismatch")
+    arguments.add("--json", action="store_true", help="print JSON")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: SimpleNamespace) -> int:
     entries = {code: entry for package in PACKAGES for code, entry in read_catalogue(package).items()}
     if args.code is None:
         if args.json:

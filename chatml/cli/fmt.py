@@ -6,26 +6,25 @@ as it is.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import tempfile
 from pathlib import Path, PurePath
+from types import SimpleNamespace
 
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import DOCUMENTS, Failure, count, read_bytes, report
 from chatml.decode import decode
 from chatml.errors import CompileError
 from chatml.format import format_script
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="a script; - reads standard input and prints the result"
-    )
-    parser.add_argument("--check", action="store_true", help="write nothing; list what would change, and exit with 1")
+def configure(arguments: Arguments) -> None:
+    arguments.add("files", nargs="+", metavar="FILE", help="a script; - reads standard input and prints the result")
+    arguments.add("--check", action="store_true", help="write nothing; list what would change, and exit with 1")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: SimpleNamespace) -> int:
     changed = faulty = 0
     for path in args.files:
         content = read_script(path)

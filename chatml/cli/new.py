@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import Failure
 
 NAME = "NAME"
 """What stands for the name of the project in its README."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directory", metavar="DIR", help="a directory that does not exist yet, or an empty one")
+def configure(arguments: Arguments) -> None:
+    arguments.add("directory", metavar="DIR", help="a directory that does not exist yet, or an empty one")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: SimpleNamespace) -> int:
     directory = Path(args.directory)
     try:
         written = create(directory)

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import Failure
+from chatml.lazy import lazy
 from chatml.records import frozen
 
-LAYOUT = argparse.RawDescriptionHelpFormatter
-"""Help stands as it is written in the docstrings."""
+if TYPE_CHECKING:
+    from chatml.cli import overview
+else:
+    overview = lazy("chatml.cli.overview")
 
 GARBAGE_AT = 100_000
 """How many new objects make Python look for garbage. Trees hold none, and at its default it walks them all the time."""
 
-OK, UNUSABLE, INTERRUPTED = 0, 2, 130
+UNUSABLE, INTERRUPTED = 2, 130
 
 
 @frozen
 class CommandLine:
     """A program: its name, what it is for, and its commands with a summary each.
 
-    A command is a module of `package` with a docstring (its help), `configure(parser)` and `execute(arguments)`, which
+    A command is a module of `package` with a docstring (its help), `configure(arguments)` and `execute(args)`, which
     returns the exit status. It is loaded when it is called.
     """
 
@@ -49,40 +53,14 @@ class CommandLine:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return UNUSABLE
 
-    def dispatch(self, arguments: list[str]) -> int:
-        """Load the command that the arguments name, and execute it."""
-        name = arguments[0] if arguments else ""
+    def dispatch(self, words: list[str]) -> int:
+        """Load the command that the words of a call name, and execute it."""
+        name = words[0] if words else ""
         if name not in self.commands:
-            self.overview(arguments)
+            overview.answer(self.name, self.description, self.commands, words)
             return UNUSABLE
         command = importlib.import_module(f"{self.package}.{name}")
-        parser = argparse.ArgumentParser(
-            prog=f"{self.name} {name}",
-            description=command.__doc__,
-            formatter_class=LAYOUT,
-        )
-        command.configure(parser)
-        status: int = command.execute(parser.parse_args(arguments[1:]))
+        arguments = Arguments()
+        command.configure(arguments)
+        status: int = command.execute(arguments.read(words[1:], f"{self.name} {name}", command.__doc__))
         return status
-
-    def overview(self, arguments: list[str]) -> None:
-        """Answer `--help`, `--version`, and calls without a known command."""
-        commands = "\n".join(f"  {name:<10}{summary}" for name, summary in self.commands.items())
-        parser = argparse.ArgumentParser(
-            prog=self.name,
-            usage=f"{self.name} COMMAND [ARGUMENT …]",
-            description=self.description,
-            epilog=f"commands:\n{commands}\n\n`{self.name} COMMAND --help` explains a command.",
-            formatter_class=LAYOUT,
-        )
-        parser.add_argument("--version", action=Version, nargs=0, help="print the version and exit")
-        parser.add_argument("command", choices=self.commands, metavar="COMMAND", help=argparse.SUPPRESS)
-        parser.parse_args(arguments)
-
-
-class Version(argparse.Action):
-    """Prints the version of the installed distribution; looked up only when asked for."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        metadata = importlib.import_module("importlib.metadata")
-        parser.exit(OK, f"{parser.prog} {metadata.version('chatml')}\n")

@@ -6,10 +6,11 @@ The conversation goes on as it is stored, whatever the policy decides, until the
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable, Iterator
+from types import SimpleNamespace
 
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import SURFACES, Failure, print_json, report, write
 from chatml.cli.documents.reading import FORMATS
 from chatml.cli.replaying.show import (
@@ -24,19 +25,19 @@ from chatml.cli.replaying.work import Order, Result, find_transcripts, work_thro
 from chatml.errors import CompileError
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("script", metavar="SCRIPT", help="a script or a prompt document")
-    parser.add_argument("transcripts", nargs="+", metavar="TRANSCRIPT", help="a conversation, or a folder of them")
-    parser.add_argument("--diff", metavar="OTHER_SCRIPT", help="show what that one would have done otherwise")
-    parser.add_argument("--from", dest="format", choices=FORMATS, help="the format of the transcripts")
-    parser.add_argument("--host", metavar="SCENARIO", help="take session and host from a scenario file")
-    parser.add_argument("--answer", metavar="TEXT", help="answer every question so (default: drop what asks)")
-    parser.add_argument("--jobs", "-j", type=int, default=1, metavar="N", help="how many processes work at it")
-    parser.add_argument("--json", action="store_true", help="print a JSON object per conversation, and one in total")
-    parser.add_argument("--surface", choices=SURFACES, help="what the scripts can name (default: ui)")
+def configure(arguments: Arguments) -> None:
+    arguments.add("script", metavar="SCRIPT", help="a script or a prompt document")
+    arguments.add("transcripts", nargs="+", metavar="TRANSCRIPT", help="a conversation, or a folder of them")
+    arguments.add("--diff", metavar="OTHER_SCRIPT", help="show what that one would have done otherwise")
+    arguments.add("--from", dest="format", choices=FORMATS, help="the format of the transcripts")
+    arguments.add("--host", metavar="SCENARIO", help="take session and host from a scenario file")
+    arguments.add("--answer", metavar="TEXT", help="answer every question so (default: drop what asks)")
+    arguments.add("--jobs", "-j", type=int, default=1, metavar="N", help="how many processes work at it")
+    arguments.add("--json", action="store_true", help="print a JSON object per conversation, and one in total")
+    arguments.add("--surface", choices=SURFACES, help="what the scripts can name (default: ui)")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: SimpleNamespace) -> int:
     if args.jobs < 1:
         raise Failure(f"--jobs takes a number of at least 1, not {args.jobs}")
     scripts = (args.script,) if args.diff is None else (args.script, args.diff)

@@ -5,31 +5,32 @@ A script that defines `initial_state` and `on_event` is a moderator: --events fe
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import sys
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import Failure, add_surface, choose_surface, read_source, report, write
 from chatml.errors import CompileError, RuntimeFailure
 from chatml.pipeline import ENGINES, compile
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("script", metavar="SCRIPT", help="a script or a prompt document; - is standard input")
-    parser.add_argument("--events", metavar="FILE", help="compile a moderator, and feed it the scenario in a file or -")
-    parser.add_argument("--json", action="store_true", help="with --events: print a JSON object per delivered event")
-    parser.add_argument(
+def configure(arguments: Arguments) -> None:
+    arguments.add("script", metavar="SCRIPT", help="a script or a prompt document; - is standard input")
+    arguments.add("--events", metavar="FILE", help="compile a moderator, and feed it the scenario in a file or -")
+    arguments.add("--json", action="store_true", help="with --events: print a JSON object per delivered event")
+    arguments.add(
         "--engine",
         choices=ENGINES,
         default="compiled",
         help="what runs the script (default: compiled)",
     )
-    add_surface(parser)
+    add_surface(arguments)
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: SimpleNamespace) -> int:
     if args.events is not None:
         feed: Callable[..., int] = importlib.import_module("chatml.cli.events").feed
         return feed(args.script, args.surface, args.events, as_json=args.json, engine=args.engine)

@@ -6,11 +6,12 @@ of a prompt document, `guard.chatmd` or `guard.md`. In a folder, every file call
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import SURFACES, Failure, print_json, report, write
 from chatml.cli.testing.find import find_scenarios
 from chatml.cli.testing.junit import junit
@@ -18,17 +19,17 @@ from chatml.cli.testing.run import Outcome, Runner
 from chatml.cli.testing.show import encode_coverage, encode_outcome, show, show_coverage, tally, total_text
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="a scenario, or a folder of scenarios")
-    parser.add_argument("--script", metavar="FILE", help="play every scenario to this script")
-    parser.add_argument("--update", action="store_true", help="rewrite expectations that do not hold, in place")
-    parser.add_argument("--coverage", action="store_true", help="tell which branches of the scripts ran, and which not")
-    parser.add_argument("--junit", metavar="FILE", help="write a report in JUnit's XML")
-    parser.add_argument("--json", action="store_true", help="print the outcomes as one JSON document")
-    parser.add_argument("--surface", choices=SURFACES, help="what the scripts can name (default: ui)")
+def configure(arguments: Arguments) -> None:
+    arguments.add("paths", nargs="+", metavar="PATH", help="a scenario, or a folder of scenarios")
+    arguments.add("--script", metavar="FILE", help="play every scenario to this script")
+    arguments.add("--update", action="store_true", help="rewrite expectations that do not hold, in place")
+    arguments.add("--coverage", action="store_true", help="tell which branches of the scripts ran, and which not")
+    arguments.add("--junit", metavar="FILE", help="write a report in JUnit's XML")
+    arguments.add("--json", action="store_true", help="print the outcomes as one JSON document")
+    arguments.add("--surface", choices=SURFACES, help="what the scripts can name (default: ui)")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: SimpleNamespace) -> int:
     runner = Runner(script=args.script, surface=args.surface, rewrite=args.update, cover=args.coverage)
     outcomes = []
     for path in find_scenarios(args.paths):

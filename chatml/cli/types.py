@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
+from types import SimpleNamespace
 
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import add_surface, choose_surface, print_json, read_source, report
 from chatml.errors import CompileError
 from chatml.pipeline import compile
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a script or a prompt document; - is standard input")
-    parser.add_argument("--json", action="store_true", help="print one JSON object from names to types")
-    add_surface(parser)
+def configure(arguments: Arguments) -> None:
+    arguments.add("file", metavar="FILE", help="a script or a prompt document; - is standard input")
+    arguments.add("--json", action="store_true", help="print one JSON object from names to types")
+    add_surface(arguments)
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: SimpleNamespace) -> int:
     try:
         source = read_source(args.file)
         types = compile(source, surface=choose_surface(args.surface, source)).types

@@ -28,7 +28,7 @@ def check(script: ast.Script, environment: Environment) -> Checked:
     """
     statements = Statements(environment)
     inference = statements.inference
-    inference.unifier.work = WORK + WORK_PER_CHARACTER * (script.span.end.offset - script.span.start.offset)
+    inference.unifier.work = WORK + WORK_PER_CHARACTER * (script.span.right - script.span.left)
     with deep():
         if not environment.problems:
             statements.check(script.statements)

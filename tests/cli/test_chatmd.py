@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
 import pytest
 
 from chatml.cli import main as chatml
+from chatml.cli.arguments import Arguments
 from chatml.cli.documents import CHATMD, main, tail
 
 PROMPT = """<config model="m"/>
@@ -161,7 +161,7 @@ def test_tail_ends_when_nobody_reads_on(tmp_path: Path, monkeypatch: pytest.Monk
         raise BrokenPipeError
 
     monkeypatch.setattr("chatml.cli.documents.tail.write", closed)
-    parser = argparse.ArgumentParser()
-    tail.configure(parser)
+    arguments = Arguments()
+    tail.configure(arguments)
     with pytest.raises(BrokenPipeError):
-        tail.execute(parser.parse_args([str(log)]))
+        tail.execute(arguments.read([str(log)], "chatmd tail", None))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
+from types import SimpleNamespace
 
 import chatmd
 from chatmd.problems import ChatmdError
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import conclude
 from chatml.cli.documents.reading import load_document
 from chatml.diagnostics import Diagnostic
@@ -14,12 +15,12 @@ from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.documents import moderator_script
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a document")
-    parser.add_argument("--json", action="store_true", help="print the findings as one JSON document")
+def configure(arguments: Arguments) -> None:
+    arguments.add("files", nargs="+", metavar="FILE", help="a document")
+    arguments.add("--json", action="store_true", help="print the findings as one JSON document")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: SimpleNamespace) -> int:
     found = [diagnostic for path in args.files for diagnostic in check_file(path)]
     return conclude(found, len(args.files), as_json=args.json)
 

@@ -5,22 +5,23 @@ The formats are told by the names of the files (.md .chatmd, .json .jsonl, .nrch
 
 from __future__ import annotations
 
-import argparse
 import sys
+from types import SimpleNamespace
 
 from chatmd.problems import ChatmdError
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import Failure, report
 from chatml.cli.documents.reading import FORMATS, ConversationError, format_of
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a conversation")
-    parser.add_argument("output", nargs="?", metavar="OUTPUT", help="where to write (default: standard output)")
-    parser.add_argument("--from", dest="source", choices=FORMATS, help="the format of FILE")
-    parser.add_argument("--to", dest="target", choices=FORMATS, help="the format to write")
+def configure(arguments: Arguments) -> None:
+    arguments.add("file", metavar="FILE", help="a conversation")
+    arguments.add("output", nargs="?", metavar="OUTPUT", help="where to write (default: standard output)")
+    arguments.add("--from", dest="source", choices=FORMATS, help="the format of FILE")
+    arguments.add("--to", dest="target", choices=FORMATS, help="the format to write")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: SimpleNamespace) -> int:
     if args.output is None and args.target is None:
         raise Failure("say what to convert to: an OUTPUT file, or --to FORMAT")
     read, _ = FORMATS[format_of(args.file, args.source)]

@@ -6,13 +6,14 @@ written twice. The moderator's changes come from a snapshot.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from itertools import takewhile
+from types import SimpleNamespace
 
 import chatmd
 from chatmd.problems import ChatmdError
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import Failure, report
 from chatml.cli.documents.reading import FORMATS, ConversationError, decode, format_of, load_document
 from chatml.errors import SnapshotError
@@ -20,17 +21,17 @@ from chatml_runtime.documents import overlay_entries
 from chatml_runtime.snapshots import ModeratorSnapshot
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("prompt", metavar="PROMPT", help="the document that the session began with")
-    parser.add_argument("target", metavar="TARGET", help="the document to write")
-    parser.add_argument("--history", metavar="FILE", help="the whole conversation, the prompt's own items first")
-    parser.add_argument("--from", dest="source", choices=FORMATS, help="the format of the history")
-    parser.add_argument("--snapshot", metavar="FILE", help="a moderator's snapshot, for its changes")
-    parser.add_argument("--namespace", default="session", help="the namespace of the identities (default: session)")
-    parser.add_argument("--force", action="store_true", help="replace TARGET if it exists")
+def configure(arguments: Arguments) -> None:
+    arguments.add("prompt", metavar="PROMPT", help="the document that the session began with")
+    arguments.add("target", metavar="TARGET", help="the document to write")
+    arguments.add("--history", metavar="FILE", help="the whole conversation, the prompt's own items first")
+    arguments.add("--from", dest="source", choices=FORMATS, help="the format of the history")
+    arguments.add("--snapshot", metavar="FILE", help="a moderator's snapshot, for its changes")
+    arguments.add("--namespace", default="session", help="the namespace of the identities (default: session)")
+    arguments.add("--force", action="store_true", help="replace TARGET if it exists")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: SimpleNamespace) -> int:
     try:
         chatmd.export(session(args), args.target, overwrite=args.force)
     except ChatmdError as error:
@@ -46,7 +47,7 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def session(args: argparse.Namespace) -> chatmd.Session:
+def session(args: SimpleNamespace) -> chatmd.Session:
     """What the arguments say was a session."""
     allocator = chatmd.Allocator(args.namespace)
     own = chatmd.materialise_history(load_document(args.prompt), allocator)

@@ -5,21 +5,22 @@ That is the effective items, the tools with their schemas, the scripts, and the 
 
 from __future__ import annotations
 
-import argparse
 import sys
+from types import SimpleNamespace
 
 import chatmd
 from chatmd.problems import ChatmdError
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import print_json, report, write
 from chatml.cli.documents.reading import load_document
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a document")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+def configure(arguments: Arguments) -> None:
+    arguments.add("file", metavar="FILE", help="a document")
+    arguments.add("--json", action="store_true", help="print one JSON document")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: SimpleNamespace) -> int:
     try:
         document = load_document(args.file)
         description = chatmd.describe(document)

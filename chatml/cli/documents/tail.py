@@ -5,22 +5,23 @@ Without --follow, print the messages that the file has and stop.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 from chatmd import nrchat
+from chatml.cli.arguments import Arguments
 from chatml.cli.console import Failure, print_json, write
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="an nr-chat file")
-    parser.add_argument("--follow", "-f", action="store_true", help="wait for more")
-    parser.add_argument("--json", action="store_true", help="print a JSON object per message")
+def configure(arguments: Arguments) -> None:
+    arguments.add("file", metavar="FILE", help="an nr-chat file")
+    arguments.add("--follow", "-f", action="store_true", help="wait for more")
+    arguments.add("--json", action="store_true", help="print a JSON object per message")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute(args: SimpleNamespace) -> int:
     try:
         for message in messages(args):
             if args.json:
@@ -37,7 +38,7 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def messages(args: argparse.Namespace) -> Iterator[nrchat.Message]:
+def messages(args: SimpleNamespace) -> Iterator[nrchat.Message]:
     if args.follow:
         return nrchat.follow(args.file, wait=lambda: time.sleep(0.2))
     return nrchat.iter_messages(args.file)

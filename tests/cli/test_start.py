@@ -1,0 +1,74 @@
+"""What a command imports: start-up time counts, and a module that creeps in is noticed here before any clock does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.house import environment
+
+SCRIPT = """\
+type line = { count : int; price : float }
+let total lines = Array.fold(lines, 0.0, fun sum line -> sum +. line.price *. 1.5)
+let shown value = match value with | `Some(x) -> to_string(x) | `None -> "nothing"
+print(shown(`Some(total([{ count = 1; price = 2.0 }]))))
+"""
+ALLOWED = {
+    *("genericpath", "ntpath", "os", "posixpath", "stat"),  # Python starts with these, but for `-S`.
+    *("collections", "copyreg", "enum", "functools", "itertools", "keyword", "operator", "re", "reprlib", "types"),
+    *("contextlib", "typing", "warnings"),
+    *("ast", "chatml", "gc", "importlib", "math"),
+}
+"""Top-level modules that a plain script may load, besides those in C whose names begin with `_`.
+
+A line each: of Python itself, of `re` (which the script that `pip` installs for a command imports), of `typing`, ours.
+"""
+
+LATE = [
+    *("chatml.boundary", "chatml.codec", "chatml.codegen.failures", "chatml.door", "chatml.diagnostics"),
+    *("chatml.builtins.context", "chatml.builtins.json_reader", "chatml.builtins.shell", "chatml.evaluate"),
+    *("chatml.cli.overview", "chatml.faults", "chatml.parse.problems", "chatml.parse.traps", "chatml.portable"),
+    *("chatml.surfaces.moderator", "chatml.surfaces.ui", "chatml.types.problems"),
+]
+"""Modules of the language that a script which runs as it should has no use for."""
+
+PROGRAM = """\
+import sys
+before = set(sys.modules)
+from chatml.cli import main
+status = main(sys.argv[1:])
+print(*sorted(set(sys.modules) - before), file=sys.stderr)
+raise SystemExit(status)
+"""
+
+
+def imported(*arguments: str) -> set[str]:
+    """The modules that a command imports in a process of its own, which starts as Python does without `site`."""
+    command = [sys.executable, "-S", "-c", PROGRAM, *arguments]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_a_plain_script_imports_little(command: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.chatml"
+    script.write_text(SCRIPT, encoding="utf-8")
+    modules = imported(command, str(script))
+    others = {name.split(".")[0] for name in modules if not name.startswith("_")}
+    assert others <= ALLOWED
+    assert sorted(modules & set(LATE)) == []
+    assert len([name for name in modules if name.startswith("chatml")]) <= 80
+
+
+def test_reports_and_surfaces_load_what_they_need(tmp_path: Path) -> None:
+    """The late modules exist and are found by those who need them: the test above would pass without any of them."""
+    script = tmp_path / "script.chatml"
+    script.write_text("let initial_state = 0\nlet on_event c s e = Task.pure(s + true)", encoding="utf-8")
+    program = PROGRAM.replace("raise SystemExit(status)", "assert status == 1")
+    command = [sys.executable, "-S", "-c", program, "run", str(script)]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True, timeout=60)
+    modules = set(done.stderr.splitlines()[-1].split())
+    assert {"chatml.diagnostics", "chatml.types.problems", "chatml.surfaces.ui"} <= modules
