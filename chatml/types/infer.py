@@ -368,7 +368,7 @@ class Inference:
         base = self.infer(expr.record)
         known = unfolded(self.prune(base))
         if known.__class__ is Record:
-            found, tail = self.find(known.row, label)
+            found, tail = self.unifier.find(known.row, label)
             if found is not None:
                 return self.taken(found)
             if tail.__class__ is Unknown:
@@ -379,15 +379,6 @@ class Inference:
         field = self.fresh()
         self.equate(base, Record(Extend({label: field}, self.fresh())), "field", expr)
         return field
-
-    def find(self, row: Type, label: str) -> tuple[Type | None, Type]:
-        """The type of a label in a row, and where the search ended."""
-        row = self.prune(row)
-        while row.__class__ is Extend:
-            if label in row.fields:
-                return row.fields[label], row
-            row = self.prune(row.tail)
-        return None, row
 
     def update(self, expr: ast.RecordUpdate) -> Type:
         refuse_repetition("update", [field.label for field in expr.fields], expr.span)

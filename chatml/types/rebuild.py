@@ -56,12 +56,12 @@ def rebuild_con(type: Con, visit: Visit) -> Con:
 
 
 def rebuild_record(type: Record, visit: Visit) -> Record:
-    row = visit(type.row)
+    row = joined(visit(type.row))
     return Record(row, row.level)
 
 
 def rebuild_variant(type: Variant, visit: Visit) -> Variant:
-    row = visit(type.row)
+    row = joined(visit(type.row))
     return Variant(row, row.level)
 
 
@@ -74,9 +74,21 @@ def rebuild_function(type: Fun, visit: Visit) -> Fun:
 def rebuild_extend(type: Extend, visit: Visit) -> Extend:
     fields = {label: visit(part) for label, part in type.fields.items()}
     tail = visit(type.tail)
-    if tail.__class__ is Extend:
-        fields = {**tail.fields, **fields}
+    return Extend(fields, tail, level_of([*fields.values(), tail]))
+
+
+def joined(row: Type) -> Type:
+    """A row with all its labels in one piece. Rows grow label by label, so this is done once, for the whole row."""
+    links: list[Extend] = []
+    tail = row
+    while isinstance(tail, Extend):
+        links.append(tail)
         tail = tail.tail
+    if len(links) < 2:
+        return row
+    fields: dict[str, Type] = {}
+    for link in reversed(links):
+        fields.update(link.fields)
     return Extend(fields, tail, level_of([*fields.values(), tail]))
 
 

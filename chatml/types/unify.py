@@ -31,6 +31,9 @@ from chatml.types.model import (
 )
 from chatml.types.rebuild import level_of
 
+LONG_ROW = 16
+"""How many pieces of a row are looked through one by one."""
+
 Step = tuple[str, str | int]
 """One step into a type: what kind of part, and which: `("field", "name")`, `("parameter", 1)`."""
 
@@ -74,6 +77,8 @@ class Unifier:
         """What bindings and levels were before each change of one."""
         self.seen: dict[tuple[int, int], tuple[Type, Type]] = {}
         """Pairs taken to be equal while they are compared: what makes cyclic types terminate."""
+        self.indexed: dict[Type, tuple[dict[str, Type], Type]] = {}
+        """Of long rows: the labels that were met so far, and what follows them."""
         self.parts: dict[type, Callable[[Any, Any], None]] = {
             Fun: self.unify_functions,
             Con: self.unify_constructors,
@@ -124,6 +129,24 @@ class Unifier:
                 variable.link = end
                 variable.site = site
 
+    def find(self, row: Type, label: str) -> tuple[Type | None, Type]:
+        """The type of a label in a row, if it is there, and else what follows the labels that are."""
+        row = self.prune(row)
+        for _ in range(LONG_ROW):
+            if row.__class__ is not Extend:
+                return None, row
+            if label in row.fields:
+                return row.fields[label], row
+            row = self.prune(row.tail)
+        fields, rest = self.indexed.get(row, ({}, row))
+        rest = self.prune(rest)
+        while rest.__class__ is Extend:
+            for met, part in rest.fields.items():
+                fields.setdefault(met, part)
+            rest = self.prune(rest.tail)
+        self.indexed[row] = fields, rest
+        return fields.get(label), rest
+
     def link(self, variable: Unknown, target: Type) -> None:
         """Bind a variable without asking whether that is sound."""
         self.trail.append((variable, variable.link, variable.level, variable.site))
@@ -139,6 +162,7 @@ class Unifier:
     def roll_back(self, mark: int) -> None:
         """Take back what was bound since the trail had this length."""
         trail = self.trail
+        self.indexed.clear()
         while len(trail) > mark:
             type, link, level, site = trail.pop()
             type.level = level

@@ -90,6 +90,19 @@ def test_time_grows_with_the_text(name: str):
     assert time.process_time() - start < 5
 
 
+GROWING_ROWS = {
+    "tags": "let f x = match x with " + "".join(f"| `T{n} -> {n} " for n in range(20_000)),
+    "fields": "let f x = [" + ", ".join(f"x.a{n}" for n in range(20_000)) + "]",
+}
+
+
+@pytest.mark.parametrize("name", GROWING_ROWS)
+def test_a_row_that_grows_label_by_label_takes_time_in_proportion(name: str) -> None:
+    start = time.process_time()
+    check_text(GROWING_ROWS[name])
+    assert time.process_time() - start < 4
+
+
 DOUBLING = {
     "tags": "let x = `Leaf\n" + "let x = `Node(x, x)\n" * 40,
     "records": "let x = fun y -> y\n" + "let x = { a = x; b = x }\n" * 40,
