@@ -146,8 +146,11 @@ class LetRec:
 
 @node
 class Arm:
+    """An arm; `span` is the place of its pattern."""
+
     pattern: Pattern
     body: Expr
+    span: Span
 
 
 @node

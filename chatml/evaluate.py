@@ -36,9 +36,8 @@ from chatml.values import BuiltinFailure, BuiltinFunction, Function, ModuleValue
 
 Frame = list[Any]
 
-FRAMES_PER_CALL = 14
 FRAMES_TO_SPARE = 50_000
-"""How many frames of the host evaluation may take: some for each call of the script, some for deep expressions."""
+"""How many frames of the host evaluation may take for deep expressions, besides those for each call of the script."""
 
 
 class Closure(Function):
@@ -54,6 +53,8 @@ class Closure(Function):
 
 class Walker(Engine):
     """Evaluates one instance of a script. `cells` holds its definitions and builtins, `depth` the calls running."""
+
+    frames_per_call = 14
 
     def __init__(
         self, script: core.Script, builtins: Mapping[int, Value], sink: Callable[[str], object], limits: Limits
@@ -73,7 +74,7 @@ class Walker(Engine):
 
     def protect(self, action: Callable[[], Value]) -> Value:
         try:
-            with deep(self.budget.depth * FRAMES_PER_CALL + FRAMES_TO_SPARE):
+            with deep(self.budget.depth * self.frames_per_call + FRAMES_TO_SPARE):
                 return action()
         except RecursionError:
             raise self.budget.exceeded("depth") from None

@@ -114,9 +114,21 @@ class Program:
         surface = self.surface if surface is None else surface
         refuse_other_names(self.surface, surface)
         sink = print_line if print is None else print
-        instance = Instance(self, start(self.core, surface, sink, limits, journaled, engine))
+        instance = Instance(self, self.start(surface, sink, limits, journaled, engine))
         instance.machine.run()
         return instance
+
+    def start(self, surface: Surface, sink: Sink, limits: Limits, journaled: bool, engine: EngineName) -> Engine:
+        """An engine that is ready to run the top level."""
+        counted = limits.depth is not None and limits.depth < EXACT_DEPTH
+        code = None
+        if engine == "compiled" and not counted:
+            bounded = journaled or limits.steps is not None or limits.text is not None
+            code = generated(self.core, surface, bounded)
+        builtins = builtin_cells(self.core, surface)
+        if code is None:
+            return evaluate.Walker(self.core, builtins, sink, limits)
+        return Compiled(code, builtins, sink, limits)
 
 
 def print_line(text: str) -> None:
@@ -160,18 +172,10 @@ EXACT_DEPTH = 1_000
 """Below this a `depth` limit is counted call by call, which only the evaluator does."""
 
 
-def start(
-    script: core.Script, surface: Surface, sink: Sink, limits: Limits, journaled: bool, engine: EngineName
-) -> Engine:
-    """An engine for a script, ready to run its top level."""
+def builtin_cells(script: core.Script, surface: Surface) -> dict[int, Value]:
+    """The content of the cells that a surface fills."""
     values = builtin_values(surface)
-    builtins = {cell.cell: values[cell.module, cell.name] for cell in script.builtins}
-    counted = limits.depth is not None and limits.depth < EXACT_DEPTH
-    code = None
-    if engine == "compiled" and not counted:
-        bounded = journaled or limits.steps is not None or limits.text is not None
-        code = generated(script, surface, bounded)
-    return evaluate.Walker(script, builtins, sink, limits) if code is None else Compiled(code, builtins, sink, limits)
+    return {cell.cell: values[cell.module, cell.name] for cell in script.builtins}
 
 
 @lru_cache(maxsize=256)

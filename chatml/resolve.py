@@ -279,7 +279,7 @@ class _Resolver:
         body = self.expr(arm.body)
         for name in names:
             self.unbind(name)
-        return core.Arm(pattern, body)
+        return core.Arm(pattern, body, arm.pattern.span)
 
     def pattern(self, pattern: ast.Pattern, names: list[str]) -> core.Pattern:
         """A pattern; its variables come into scope and are added to `names`."""

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-DOORS = ["chatml", "chatmd", "chatmd.nrchat", "chatml_runtime"]
+DOORS = ["chatml", "chatml.trace", "chatmd", "chatmd.nrchat", "chatml_runtime"]
 NAMES = [(door, name) for door in DOORS for name in importlib.import_module(door).__all__]
 
 

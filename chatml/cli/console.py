@@ -96,7 +96,12 @@ NOT_ASCII = "[^\\0-\\x7f]"
 
 def print_json(document: Any) -> None:
     """Print one JSON document on a line of its own."""
-    write(sys.stdout, json_line(json.dumps(document, ensure_ascii=False, separators=(",", ":"))))
+    write(sys.stdout, dump_json(document))
+
+
+def dump_json(document: Any) -> str:
+    """A JSON document as one line."""
+    return json_line(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
 
 
 def json_line(text: str) -> str:

@@ -14,33 +14,35 @@ from types import SimpleNamespace
 from chatml.cli.arguments import Arguments
 from chatml.cli.console import Failure, add_surface, choose_surface, read_source, report, write
 from chatml.errors import CompileError, RuntimeFailure
-from chatml.pipeline import ENGINES, compile
+from chatml.pipeline import ENGINES, EngineName, compile
 
 
 def configure(arguments: Arguments) -> None:
     arguments.add("script", metavar="SCRIPT", help="a script or a prompt document; - is standard input")
     arguments.add("--events", metavar="FILE", help="compile a moderator, and feed it the scenario in a file or -")
-    arguments.add("--json", action="store_true", help="with --events: print a JSON object per delivered event")
-    arguments.add(
-        "--engine",
-        choices=ENGINES,
-        default="compiled",
-        help="what runs the script (default: compiled)",
-    )
+    arguments.add("--trace", action="store_true", help="show what ran: calls, matches, effects, commits")
+    arguments.add("--json", action="store_true", help="with --events or --trace: print JSON, an object a line")
+    arguments.add("--engine", choices=ENGINES, help="what runs the script (default: compiled; a trace: walk)")
     add_surface(arguments)
 
 
 def execute(args: SimpleNamespace) -> int:
+    if args.trace and args.engine == "compiled":
+        raise Failure("--trace is by the engine `walk`: leave out --engine compiled")
+    engine: EngineName = args.engine or "compiled"
     if args.events is not None:
         feed: Callable[..., int] = importlib.import_module("chatml.cli.events").feed
-        return feed(args.script, args.surface, args.events, as_json=args.json, engine=args.engine)
-    if args.json:
-        raise Failure("--json is for --events: a plain program prints what it prints")
+        return feed(args.script, args.surface, args.events, as_json=args.json, engine=engine, traced=args.trace)
+    if args.json and not args.trace:
+        raise Failure("--json is for --events and --trace: a plain program prints what it prints")
     try:
         source = read_source(args.script)
         program = compile(source, surface=choose_surface(args.surface, source))
         report(program.warnings)
-        program.run(print=partial(write, sys.stdout), engine=args.engine)
+        if args.trace:
+            importlib.import_module("chatml.cli.tracing").run(program, as_json=args.json)
+        else:
+            program.run(print=partial(write, sys.stdout), engine=engine)
     except CompileError as error:
         report(error.diagnostics)
         return 1

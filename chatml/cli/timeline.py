@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from chatml.boundary import from_json
 from chatml.builtins.json_writer import write
+from chatml.cli.palette import paint
 from chatml_runtime.approvals import AskChoice, PendingRequest
 from chatml_runtime.effects import Approve, EndSession, Reject, RequestTurn
 from chatml_runtime.identities import Json
 from chatml_runtime.outcome import Redirect, RewriteArgs, ToolDecision
 from chatml_runtime.scenario.brief import item_line
 from chatml_runtime.scenario.records import DECISIONS_AND_REQUESTS, Ending, Record, Status
-
-STYLES = {
-    "dim": "\x1b[2m",
-    "bold": "\x1b[1m",
-    "good": "\x1b[32m",
-    "bad": "\x1b[31m",
-    "ask": "\x1b[33m",
-    "plain": "",
-}
-RESET = "\x1b[0m"
 
 STATUS: dict[Status, tuple[str, str]] = {
     "committed": ("●", "good"),
@@ -48,8 +39,8 @@ class Timeline:
         self.number = 0
         self.counts: Counter[str] = Counter()
 
-    def draw(self, record: Record) -> Iterator[str]:
-        """The lines of one record."""
+    def draw(self, record: Record, ran: Iterable[str] = ()) -> Iterator[str]:
+        """The lines of one record, with those that tell what ran after the first."""
         self.number += 1
         self.counts[record.status] += 1
         mark, style = STATUS[record.status]
@@ -58,6 +49,7 @@ class Timeline:
         event = cut(record.brief, self.room(HEAD + len(told)))
         line = f"{self.number:>3} {self.paint(style, mark)} {self.paint('bold', name)} {event}"
         yield f"{line}{self.paint(style, told)}".rstrip()
+        yield from ran
         for label, text, text_style in self.details(record):
             yield self.detail(label, text, text_style)
 
@@ -120,7 +112,7 @@ class Timeline:
         return max(NARROWEST, self.width - taken) if self.width else 0
 
     def paint(self, style: str, text: str) -> str:
-        return f"{STYLES[style]}{text}{RESET}" if self.colour and text and STYLES[style] else text
+        return paint(style, text) if self.colour else text
 
 
 def decision_text(decision: ToolDecision) -> tuple[str, str]:

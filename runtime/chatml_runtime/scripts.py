@@ -30,12 +30,13 @@ Sink = Callable[[str], object]
 class CompiledScript:
     """A compiled script: immutable, to be shared.
 
-    `warnings` name the events that it can never match (X-08); `engine` runs its sessions.
+    `warnings` name the events that it can never match (X-08); `engine` runs its sessions, of `session_class`.
     """
 
     program: Program
     warnings: tuple[Diagnostic, ...] = ()
     engine: EngineName = "compiled"
+    session_class: type[Session] = Session
 
     @property
     def source(self) -> str:
@@ -78,7 +79,7 @@ class CompiledScript:
         if not is_function(handler):
             raise InstantiationError(problems.not_callable(entrypoints.on_event), code="runtime.not_callable")
         operations = {operation.name: operation for operation in registry}
-        return Session(instance, operations, instance[entrypoints.initial_state], handler)
+        return self.session_class(instance, operations, instance[entrypoints.initial_state], handler)
 
 
 def source_hash(source: str) -> str:

@@ -74,6 +74,8 @@ class Session:
     A run that fails leaves nothing behind: state, queue, and every array and ref are as before it (X-20).
     """
 
+    _interpreter_class: type[Interpreter] = Interpreter
+
     def __init__(self, instance: Instance, operations: Mapping[str, OpDef], state: Value, handler: Value) -> None:
         self._instance = instance
         self._operations = operations
@@ -257,7 +259,7 @@ class Session:
             running = self._after(Action.HANDLE_EVENT)
             run = Run(phase_of(context), tag_of(event), Budget(limits), max_spawns)
             machine = self._instance.machine
-            interpreter = Interpreter(run, self, self._operations, machine.call)
+            interpreter = self._interpreter_class(run, self, self._operations, machine.call)
             self._status, self._interpreter = running, interpreter
         first = partial(interpreter.start, self._handler, [context, self._state, event])
         return (yield from self._advance(interpreter, first, hooks))
@@ -292,7 +294,7 @@ class Session:
             end_reason = ending(run)
             install = prepared(run, wish.value, hooks)
         except BaseException as error:
-            self._roll_back(run)
+            self._roll_back(run, error)
             if isinstance(error, RuntimeFailure):
                 error = ScriptRuntimeError.of(error)
             LOGGER.info("%s in phase %s is rolled back: %s", run.event, run.phase, failure_text(error))
@@ -308,7 +310,7 @@ class Session:
             self._move(Action.SUSPEND)
         return result
 
-    def _roll_back(self, run: Run) -> None:
+    def _roll_back(self, run: Run, error: BaseException) -> None:
         run.leave(self._instance.machine)
         run.journal.undo()
         with self._lock:

@@ -144,8 +144,7 @@ class Interpreter:
                 frame = frames.pop()
                 if type(frame) is CatchFrame:
                     if failure is not None:
-                        frame.restore(run)
-                        node, returned_by = apply(frame.function, [failure]), "a Task.catch handler"
+                        node, returned_by = self._recover(frame, failure), "a Task.catch handler"
                         failure = None
                         break
                 elif failure is None:
@@ -157,6 +156,11 @@ class Interpreter:
                 if failure is not None:
                     raise TaskFailedError(failure)
                 return Finished(value)
+
+    def _recover(self, frame: CatchFrame, failure: str) -> Value:
+        """The task of a `Task.catch` handler, after what was buffered inside is dropped."""
+        frame.restore(self.run)
+        return self.apply(frame.function, [failure])
 
     def _wish_of(self, node: Perform | Spawn) -> Wish:
         """What a node asks for; `OperationFailed` if it may not ask for that (section 5.4)."""

@@ -35,6 +35,7 @@ from chatml_runtime.operations import OpContext
 from chatml_runtime.registry import OpRegistry
 from chatml_runtime.scripts import compile_script
 from chatml_runtime.standard import Handlers
+from chatml_runtime.tracing import trace_script
 
 CORPUS = Path(__file__).parent / "corpus"
 SURFACES = {"moderator": chatml.MODERATOR, "ui": chatml.UI_MODERATOR}
@@ -142,9 +143,11 @@ class Host:
 class Conversation:
     """A session that takes the commands of a case and shows what came of each."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, *, traced: bool = False) -> None:
         self.host = Host(case.handlers)
         script = compile_script(case.script, name=case.id, surface=SURFACES[case.surface])
+        if traced:
+            script, _ = trace_script(script)
         self.session = script.instantiate(OpRegistry.standard(self.host.handlers))
 
     def perform(self, command: str) -> dict[str, Any]:

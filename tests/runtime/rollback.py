@@ -7,13 +7,14 @@ from typing import Any
 from hypothesis import strategies as st
 
 from chatml.limits import Limits
-from chatml.pipeline import EngineName, Instance, compile
+from chatml.pipeline import EngineName, Instance
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.errors import OperationFailed
 from chatml_runtime.operations import OpContext
 from chatml_runtime.registry import OpRegistry
-from chatml_runtime.session import Session
+from chatml_runtime.scripts import compile_script
 from chatml_runtime.standard import Handlers
+from chatml_runtime.tracing import trace_script
 
 PRELUDE = """
 let counter = ref(0)
@@ -125,10 +126,13 @@ def asking(parts: list[Part], position: int) -> list[Part]:
 class Subject:
     """A session whose `` `Run `` has a generated body, and which can show everything that the script can reach."""
 
-    def __init__(self, run: str, engine: EngineName = "compiled") -> None:
+    def __init__(self, run: str, engine: EngineName = "compiled", *, traced: bool = False) -> None:
         handler = f"let on_event = fun ctx st ev ->\n  match ev with\n  | `Run -> ({run})\n  | _ -> Task.pure(st)\n"
         self.source = PRELUDE + handler
-        self.instance: Instance = compile(self.source, surface=UI_MODERATOR).run(journaled=True, engine=engine)
+        script = compile_script(self.source, surface=UI_MODERATOR, engine=engine)
+        if traced:
+            script, _ = trace_script(script)
+        self.instance: Instance = script.program.run(journaled=True, engine=engine)
 
         def tool_call(context: OpContext, name: str, args: Any) -> Any:
             if name == "broken":
@@ -136,7 +140,9 @@ class Subject:
             return ("Ok", args)
 
         operations = {op.name: op for op in OpRegistry.standard(Handlers(tool_call=tool_call))}
-        self.session = Session(self.instance, operations, self.instance["initial_state"], self.instance["on_event"])
+        self.session = script.session_class(
+            self.instance, operations, self.instance["initial_state"], self.instance["on_event"]
+        )
 
     def deliver(self) -> Any:
         return self.session.handle_event({"phase": "turn_start"}, ("Run",), limits=Limits(steps=20_000))
