@@ -7,10 +7,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from chatml import core
-from chatml.codegen.body import TooDeep
-from chatml.codegen.code import Builtin, Code
-from chatml.codegen.compiled import Compiled
-from chatml.codegen.lower import generate
 from chatml.engine import Engine
 from chatml.errors import CompileError, SurfaceError
 from chatml.lazy import lazy
@@ -30,9 +26,12 @@ from chatml.values import BuiltinFunction, ModuleValue, Value
 if TYPE_CHECKING:
     from chatml import evaluate
     from chatml import portable as portability
+    from chatml.codegen import body, code, compiled, lower
     from chatml.diagnostics import Diagnostic
 else:
     evaluate, portability = lazy("chatml.evaluate"), lazy("chatml.portable")
+    body, code = lazy("chatml.codegen.body"), lazy("chatml.codegen.code")
+    compiled, lower = lazy("chatml.codegen.compiled"), lazy("chatml.codegen.lower")
 
 Sink = Callable[[str], object]
 
@@ -121,14 +120,14 @@ class Program:
     def start(self, surface: Surface, sink: Sink, limits: Limits, journaled: bool, engine: EngineName) -> Engine:
         """An engine that is ready to run the top level."""
         counted = limits.depth is not None and limits.depth < EXACT_DEPTH
-        code = None
+        python = None
         if engine == "compiled" and not counted:
             bounded = journaled or limits.steps is not None or limits.text is not None
-            code = generated(self.core, surface, bounded)
+            python = generated(self.core, surface, bounded)
         builtins = builtin_cells(self.core, surface)
-        if code is None:
+        if python is None:
             return evaluate.Walker(self.core, builtins, sink, limits)
-        return Compiled(code, builtins, sink, limits)
+        return compiled.Compiled(python, builtins, sink, limits)
 
 
 def print_line(text: str) -> None:
@@ -179,20 +178,20 @@ def builtin_cells(script: core.Script, surface: Surface) -> dict[int, Value]:
 
 
 @lru_cache(maxsize=256)
-def generated(script: core.Script, surface: Surface, bounded: bool) -> Code | None:
+def generated(script: core.Script, surface: Surface, bounded: bool) -> code.Code | None:
     """The Python code of a script; None if it nests too deep to be worth it."""
     infos = {}
     values = builtin_values(surface)
     for cell in script.builtins:
         value = values[cell.module, cell.name]
         if isinstance(value, BuiltinFunction):
-            infos[cell.cell] = Builtin(value.name, value.uses_machine, getattr(value.function, "inline", None))
+            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, getattr(value.function, "inline", None))
         else:
-            infos[cell.cell] = Builtin(cell.name)
+            infos[cell.cell] = code.Builtin(cell.name)
     with deep():
         try:
-            return generate(script, infos, bounded=bounded)
-        except TooDeep:
+            return lower.generate(script, infos, bounded=bounded)
+        except body.TooDeep:
             return None
 
 

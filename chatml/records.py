@@ -82,7 +82,8 @@ def make(cls: type[T], methods: dict[str, Any]) -> type[T]:
     defaults = tuple([namespace.pop(name) for name in own if name in namespace])
     if inherited:
         defaults = (base.__init__.__defaults__ or ()) + defaults
-    namespace["__slots__"] = tuple([name for name in own if not hasattr(base, name)])
+    slots = vars(base).get("__slots__", ())
+    namespace["__slots__"] = tuple([name for name in own if name not in slots])
     namespace["__match_args__"] = names
     namespace["__reduce__"] = reduce
     made: Any = type(cls.__name__, cls.__bases__, methods | namespace)

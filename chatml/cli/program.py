@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from chatml.cli.arguments import Arguments
@@ -21,6 +23,14 @@ else:
 
 GARBAGE_AT = 100_000
 """How many new objects make Python look for garbage. Trees hold none, and at its default it walks them all the time."""
+
+
+@cache
+def spare_the_collector() -> None:
+    """Let Python look for garbage seldom in this process, and not at all when it ends, as all memory is freed then."""
+    gc.set_threshold(GARBAGE_AT)
+    atexit.register(gc.freeze)
+
 
 UNUSABLE, INTERRUPTED = 2, 130
 
@@ -40,7 +50,7 @@ class CommandLine:
 
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Run the command line; returns the exit status."""
-        gc.set_threshold(GARBAGE_AT)
+        spare_the_collector()
         try:
             return self.dispatch(list(sys.argv[1:] if argv is None else argv))
         except Failure as failure:

@@ -20,7 +20,7 @@ ALLOWED = {
     *("genericpath", "ntpath", "os", "posixpath", "stat"),  # Python starts with these, but for `-S`.
     *("collections", "copyreg", "enum", "functools", "itertools", "keyword", "operator", "re", "reprlib", "types"),
     *("contextlib", "typing", "warnings"),
-    *("ast", "chatml", "gc", "importlib", "math"),
+    *("ast", "atexit", "chatml", "gc", "importlib", "math"),
 }
 """Top-level modules that a plain script may load, besides those in C whose names begin with `_`.
 
@@ -50,6 +50,13 @@ def imported(*arguments: str) -> set[str]:
     command = [sys.executable, "-S", "-c", PROGRAM, *arguments]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True, timeout=60)
     return set(done.stderr.split())
+
+
+def test_checking_loads_no_engine(tmp_path: Path) -> None:
+    script = tmp_path / "script.chatml"
+    script.write_text(SCRIPT, encoding="utf-8")
+    modules = imported("check", str(script))
+    assert [name for name in sorted(modules) if name == "ast" or name.startswith("chatml.codegen")] == []
 
 
 @pytest.mark.parametrize("command", ["run", "check"])
