@@ -64,19 +64,57 @@ def resolve(
 
     `is_scalar` tells of a `==` whether it compares numbers, strings, booleans or units.
     """
-    return _Resolver(builtins, is_scalar).script(script)
+    return Resolver(builtins).extend(script, is_scalar)
 
 
-class _Resolver:
-    def __init__(self, names: Names, is_scalar: Callable[[ast.Binary], bool]) -> None:
+@frozen(eq=False)
+class Mark:
+    """How far a resolver had come."""
+
+    cells: int
+    builtins: int
+    defined: int
+    surface: dict[str, Cell]
+    definitions: dict[str, Cell]
+
+
+class Resolver:
+    """Resolves the statements of a script, all at once or some at a time."""
+
+    def __init__(self, names: Names) -> None:
         self.names = names
-        self.is_scalar = is_scalar
+        self.is_scalar: Callable[[ast.Binary], bool] = lambda comparison: False
         self.frame = Frame(None, {})
         self.cells = 0
         self.builtins: list[core.BuiltinCell] = []
         self.surface: dict[str, Cell] = {}
         self.scope: dict[str, list[Place]] = {}
         self.defined: list[str] = []
+        self.definitions: dict[str, Cell] = {}
+
+    def extend(self, script: ast.Script, is_scalar: Callable[[ast.Binary], bool]) -> core.Script:
+        """The core of further statements. Cells, builtins and definitions are those of all statements so far."""
+        self.is_scalar = is_scalar
+        self.frame = Frame(None, {})
+        statements = self.items(script.statements, self.definitions)
+        return core.Script(
+            statements,
+            self.cells,
+            self.frame.size,
+            tuple(self.builtins),
+            {name: cell.index for name, cell in self.definitions.items()},
+        )
+
+    def mark(self) -> Mark:
+        """Where the resolver stands, for `back`."""
+        return Mark(self.cells, len(self.builtins), len(self.defined), self.surface.copy(), self.definitions.copy())
+
+    def back(self, mark: Mark) -> None:
+        """Forget every statement since the mark."""
+        while len(self.defined) > mark.defined:
+            self.unbind(self.defined.pop())
+        del self.builtins[mark.builtins :]
+        self.cells, self.surface, self.definitions = mark.cells, mark.surface.copy(), mark.definitions.copy()
 
     # Names
 
@@ -113,17 +151,6 @@ class _Resolver:
         return cell
 
     # Statements
-
-    def script(self, script: ast.Script) -> core.Script:
-        definitions: dict[str, Cell] = {}
-        statements = self.items(script.statements, definitions)
-        return core.Script(
-            statements,
-            self.cells,
-            self.frame.size,
-            tuple(self.builtins),
-            {name: cell.index for name, cell in definitions.items()},
-        )
 
     def items(self, statements: tuple[ast.Statement, ...], definitions: dict[str, Cell]) -> tuple[core.Statement, ...]:
         """Statements in order; what they define is added to `definitions`."""
@@ -207,7 +234,7 @@ class _Resolver:
     # Expressions
 
     def expr(self, expr: ast.Expr) -> core.Expr:
-        resolve_it: Callable[[_Resolver, Any], core.Expr] = EXPRESSIONS[type(expr)]
+        resolve_it: Callable[[Resolver, Any], core.Expr] = EXPRESSIONS[type(expr)]
         return resolve_it(self, expr)
 
     def exprs(self, exprs: tuple[ast.Expr, ...]) -> tuple[core.Expr, ...]:
@@ -345,34 +372,34 @@ class _Resolver:
         return self.expr(expr.value)
 
 
-EXPRESSIONS: dict[type, Callable[[_Resolver, Any], core.Expr]] = {
-    ast.Unit: _Resolver.unit,
-    ast.Int: _Resolver.constant,
-    ast.Float: _Resolver.constant,
-    ast.Bool: _Resolver.constant,
-    ast.String: _Resolver.constant,
-    ast.Name: _Resolver.name,
-    ast.Neg: _Resolver.negate,
-    ast.Binary: _Resolver.binary,
-    ast.And: _Resolver.conjunction,
-    ast.Or: _Resolver.disjunction,
-    ast.Lambda: _Resolver.anonymous,
-    ast.Call: _Resolver.call,
-    ast.If: _Resolver.conditional,
-    ast.While: _Resolver.loop,
-    ast.Let: _Resolver.let,
-    ast.LetRec: _Resolver.let_rec,
-    ast.Match: _Resolver.match,
-    ast.RecordLit: _Resolver.record,
-    ast.FieldGet: _Resolver.get,
-    ast.RecordUpdate: _Resolver.update,
-    ast.Variant: _Resolver.variant,
-    ast.ArrayLit: _Resolver.array,
-    ast.ArrayGet: _Resolver.index,
-    ast.ArraySet: _Resolver.set_index,
-    ast.Ref: _Resolver.new_ref,
-    ast.Deref: _Resolver.deref,
-    ast.SetRef: _Resolver.set_ref,
-    ast.Seq: _Resolver.seq,
-    ast.Annot: _Resolver.annotated,
+EXPRESSIONS: dict[type, Callable[[Resolver, Any], core.Expr]] = {
+    ast.Unit: Resolver.unit,
+    ast.Int: Resolver.constant,
+    ast.Float: Resolver.constant,
+    ast.Bool: Resolver.constant,
+    ast.String: Resolver.constant,
+    ast.Name: Resolver.name,
+    ast.Neg: Resolver.negate,
+    ast.Binary: Resolver.binary,
+    ast.And: Resolver.conjunction,
+    ast.Or: Resolver.disjunction,
+    ast.Lambda: Resolver.anonymous,
+    ast.Call: Resolver.call,
+    ast.If: Resolver.conditional,
+    ast.While: Resolver.loop,
+    ast.Let: Resolver.let,
+    ast.LetRec: Resolver.let_rec,
+    ast.Match: Resolver.match,
+    ast.RecordLit: Resolver.record,
+    ast.FieldGet: Resolver.get,
+    ast.RecordUpdate: Resolver.update,
+    ast.Variant: Resolver.variant,
+    ast.ArrayLit: Resolver.array,
+    ast.ArrayGet: Resolver.index,
+    ast.ArraySet: Resolver.set_index,
+    ast.Ref: Resolver.new_ref,
+    ast.Deref: Resolver.deref,
+    ast.SetRef: Resolver.set_ref,
+    ast.Seq: Resolver.seq,
+    ast.Annot: Resolver.annotated,
 }

@@ -54,10 +54,13 @@ def add_surface(arguments: Arguments) -> None:
 
 def choose_surface(name: str | None, source: Source) -> Surface:
     """The surface of that name, or the one that fits the script."""
-    if name is None:
-        is_moderator = HANDLER in source.text and re.search(DEFINES_HANDLER, source.text)
-        name = "ui" if is_moderator else "core"
-    return SURFACES[name]()
+    return SURFACES[fitting_surface(source) if name is None else name]()
+
+
+def fitting_surface(source: Source) -> str:
+    """The name of the surface that fits a script."""
+    is_moderator = HANDLER in source.text and re.search(DEFINES_HANDLER, source.text)
+    return "ui" if is_moderator else "core"
 
 
 def read_source(path: str) -> Source:

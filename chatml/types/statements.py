@@ -7,10 +7,14 @@ from there on: so the next statements are checked, and what they report does not
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from chatml import ast
+from chatml.records import frozen
+from chatml.source import Span
+from chatml.stack import deep
+from chatml.types.checked import Checked
 from chatml.types.environment import Entry, Environment, ModuleType
 from chatml.types.faults import Fault, NotAModule, OpenShadows, TooDeep, TooLarge
 from chatml.types.freeze import Freezer
@@ -19,9 +23,37 @@ from chatml.types.model import Type, Unknown
 from chatml.types.scheme import ANYTHING
 from chatml.types.unify import TooMuch
 
+WORK, WORK_PER_CHARACTER = 500_000, 50
+"""How many parts of types a check may copy and search: hardly one for each character in a usual script."""
+
+
+@frozen(eq=False)
+class Mark:
+    """How far a check had come."""
+
+    bindings: int
+    names: int
+    definitions: Mapping[str, Entry]
+    aliases: Mapping[str, Type | None]
+    declared: Mapping[str, Span]
+
 
 class Statements:
-    """Checks the statements of a script, in order."""
+    """Checks the statements of a script in order, all at once or some at a time, which comes to the same.
+
+    A later statement may find out more of the types of earlier ones; `back` takes that back, too.
+
+    >>> from chatml.parse import parse
+    >>> from chatml.source import Source
+    >>> statements = Statements(Environment({}))
+    >>> first = statements.extend(parse(Source("one", "let cell = ref([])")))
+    >>> mark = statements.mark()
+    >>> statements.extend(parse(Source("two", "cell := [1]"))).show("cell"), first.show("cell")
+    ('ref(int array)', 'ref(int array)')
+    >>> statements.back(mark)
+    >>> first.show("cell")
+    "ref('a array)"
+    """
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
@@ -39,6 +71,48 @@ class Statements:
             ast.OpenStatement: self.open,
             ast.ExprStatement: self.expression,
         }
+
+    def extend(self, script: ast.Script) -> Checked:
+        """Check further statements. The result tells of their problems and expressions, and of all definitions.
+
+        Statements with a problem stay until they are taken back.
+        """
+        inference = self.inference
+        inference.problems, inference.types, inference.operands, inference.projections = [], {}, {}, set()
+        inference.unifier.work = WORK + WORK_PER_CHARACTER * (script.span.right - script.span.left)
+        self.exhausted = False
+        with deep():
+            if not self.environment.problems:
+                self.check(script.statements)
+        return Checked(
+            script=script,
+            problems=self.environment.problems + tuple(inference.problems),
+            entries=self.definitions.copy(),
+            types=inference.types,
+            operands=inference.operands,
+            projections=frozenset(inference.projections),
+        )
+
+    def mark(self) -> Mark:
+        """Where the check stands, for `back`."""
+        elaborator = self.inference.elaborator
+        return Mark(
+            len(self.inference.unifier.trail),
+            self.scope.mark(),
+            self.definitions.copy(),
+            elaborator.aliases.copy(),
+            elaborator.declared.copy(),
+        )
+
+    def back(self, mark: Mark) -> None:
+        """Forget every statement since the mark."""
+        unifier, elaborator = self.inference.unifier, self.inference.elaborator
+        unifier.roll_back(mark.bindings)
+        unifier.level = 0
+        self.scope.leave(mark.names)
+        self.scope.incomplete = False
+        self.definitions = dict(mark.definitions)
+        elaborator.aliases, elaborator.declared = dict(mark.aliases), dict(mark.declared)
 
     def check(self, statements: Sequence[ast.Statement]) -> None:
         """Check statements one after the other; faults are added to the problems."""

@@ -36,9 +36,14 @@ def nodes_around(script: ast.Script, span: Span) -> Around:
     node: Any = script
     while node is not None:
         found.append(node)
-        inside = [part for part in parts_of(node) if part.span.left <= span.left and span.right <= part.span.right]
+        inside = [part for part in parts_of(node) if contains(part.span, span)]
         node = inside[-1] if inside else None
     return found[1:]
+
+
+def contains(outer: Span, inner: Span) -> bool:
+    """Whether a place lies within another; the statements of a session come from several texts."""
+    return outer.source is inner.source and outer.left <= inner.left and inner.right <= outer.right
 
 
 def parts_of(node: Any) -> list[Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from chatml.boundary import from_json
+from chatml.journal import Container
 from chatml.values import Value
 from chatml_runtime.identities import EntryId, HistoryEntry
-from chatml_runtime.journal import Container
 from chatml_runtime.vocabulary import ToolDesc
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import attrs
 
 from chatml.engine import Engine
+from chatml.journal import Journal
 from chatml.limits import Budget
 from chatml.values import Value
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.effects import Effect
-from chatml_runtime.journal import Journal
 
 
 @attrs.define(eq=False)

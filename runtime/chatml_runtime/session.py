@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from chatml.errors import RuntimeFailure
+from chatml.journal import Container
 from chatml.limits import Budget, Limits
 from chatml.pipeline import Instance
 from chatml.values import Value
@@ -24,7 +25,6 @@ from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.drivers import adrive, drive
 from chatml_runtime.effects import Effect, EndSession, Halt, decode_local_effect
 from chatml_runtime.errors import CommitRejectedError, InvalidContextError, ScriptRuntimeError
-from chatml_runtime.journal import Container
 from chatml_runtime.operations import OpDef
 from chatml_runtime.runs import Run
 from chatml_runtime.standard import LOGGER

@@ -1,0 +1,54 @@
+"""The dialogue: an input or a command goes in, lines come out. Knows no terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chatml.cli.console import Failure
+from chatml.cli.repl.commands import carry_out, load_file
+from chatml.cli.repl.inputs import is_command
+from chatml.cli.repl.screen import Screen
+from chatml.cli.repl.session import Session
+from chatml.decode import decode
+from chatml.errors import CompileError, RuntimeFailure
+from chatml.records import mutable
+
+
+@mutable
+class Dialogue:
+    """Answers inputs. `number` counts them, for their names in reports."""
+
+    session: Session
+    screen: Screen
+    number: int = 1
+
+    def answer(self, data: bytes) -> bool:
+        """Answer one input or command; whether all is well. Raises nothing but `Quit` and interrupts."""
+        return self.attempt(lambda: self.respond(data))
+
+    def load(self, path: str) -> bool:
+        """Begin with the script of a file."""
+        return self.attempt(lambda: load_file(self.session, self.screen, path))
+
+    def respond(self, data: bytes) -> bool:
+        name = f"<input {self.number}>"
+        source = decode(name, data.rstrip(b"\r\n"))
+        if is_command(source.text):
+            return carry_out(self.session, self.screen, source.text)
+        if source.text.strip():
+            self.number += 1
+            self.screen.show(self.session.enter(source).lines(self.screen.width))
+        return True
+
+    def attempt(self, action: Callable[[], bool]) -> bool:
+        try:
+            return action()
+        except CompileError as error:
+            self.screen.report(error.diagnostics)
+        except RuntimeFailure as failure:
+            self.screen.report([failure.diagnostic])
+        except Failure as failure:
+            self.screen.complain(str(failure))
+        except MemoryError:
+            self.screen.complain("that is more than the memory holds")
+        return False

@@ -1,0 +1,86 @@
+"""Where one input ends and the next begins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from chatml.errors import CompileError
+from chatml.parse import is_incomplete, parse
+from chatml.parse.lexer import tokens
+from chatml.parse.table import ACTIONS, STARTS
+from chatml.source import Source
+from chatml.stack import deep
+
+COMMAND = re.compile(r"\s*:(?=[A-Za-z?]|\s*\Z)")
+"""How a command begins. (No input begins with a colon.)"""
+
+SHORT = 2_000
+"""Characters up to which an empty line makes us look whether an input is complete."""
+
+
+def is_command(text: str) -> bool:
+    return COMMAND.match(text) is not None
+
+
+def is_complete(text: str) -> bool:
+    """Whether a text is a whole input, or one that no further text can mend.
+
+    >>> is_complete("let x ="), is_complete("let x = 1"), is_complete("let = "), is_complete(":type (")
+    (False, True, True, True)
+    """
+    if is_command(text):
+        return True
+    try:
+        with deep():
+            parse(Source("<input>", text))
+    except CompileError as error:
+        return not is_incomplete(error)
+    return True
+
+
+def is_ready(text: str) -> bool:
+    """Whether a typed text is to be answered: a complete line at once, several lines after an empty one.
+
+    >>> is_ready("1 + 2"), is_ready("let f x =\\n  x"), is_ready("let f x =\\n  x\\n")
+    (True, False, True)
+    """
+    lines = text.rstrip(" \t").split("\n")
+    return (len(lines) == 1 or not lines[-1] or is_command(text)) and is_complete(text)
+
+
+def begins_input(line: str) -> bool:
+    """Whether an input can begin with a line: it stands at the margin, and a script can begin so.
+
+    >>> begins_input("f(1)"), begins_input("  f(1)"), begins_input("| `A -> 1"), begins_input("in x"), begins_input("")
+    (True, False, False, False, False)
+    """
+    if not line.strip() or line[0] in " \t":
+        return False
+    kind, _, _ = next(tokens(line))
+    return kind < 0 or kind in ACTIONS[STARTS["program"]]
+
+
+def split(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The inputs and commands in a stream of lines; an input may take several.
+
+    It goes on over lines that are indented, or that no input can begin with, and for as long as it is incomplete.
+    A line that begins with a command's colon is always a command.
+
+    >>> list(split([b"let f x =\\n", b"  x\\n", b"f(1)\\n", b":undo\\n"]))
+    [b'let f x =\\n  x\\n', b'f(1)\\n', b':undo\\n']
+    """
+    held = b""
+    for line in lines:
+        text = line.decode("utf-8", "replace")
+        command = line[:1] == b":" and is_command(text)
+        ends = command or begins_input(text) or (not text.strip() and len(held) < SHORT)
+        if held.strip() and ends and (command or is_complete(held.decode("utf-8", "replace"))):
+            yield held
+            held = b""
+        if command:
+            yield line
+        elif held or text.strip():
+            held += line
+    if held.strip():
+        yield held

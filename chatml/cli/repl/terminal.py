@@ -1,0 +1,83 @@
+"""The dialogue on a terminal: with prompt_toolkit where it is installed, else with Python's own `input`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+from chatml.cli.repl.commands import Quit
+from chatml.cli.repl.dialogue import Dialogue
+from chatml.cli.repl.inputs import is_ready
+from chatml.cli.repl.interrupts import Interrupts
+from chatml.cli.repl.screen import continuation, prompt
+
+HINT = "`pip install chatml[repl]` adds completion, history and colours"
+
+ReadInput = Callable[[int], str]
+"""Reads the input of that number. Raises `KeyboardInterrupt` and `EOFError`."""
+
+
+def converse(dialogue: Dialogue, interrupts: Interrupts, file: str | None) -> None:
+    """Answer what a person types, until they leave."""
+    try:
+        editor: Callable[[Dialogue], ReadInput] = importlib.import_module("chatml.cli.repl.editor").editor
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("prompt_toolkit", "pygments"):
+            raise
+        read_input: ReadInput = read_plainly
+        greet(dialogue, HINT)
+    else:
+        read_input = editor(dialogue)
+        greet(dialogue)
+    if file is not None:
+        guarded(dialogue, interrupts, lambda: dialogue.load(file))
+    while True:
+        try:
+            text = read_input(dialogue.number)
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return
+        try:
+            guarded(dialogue, interrupts, partial(dialogue.answer, text.encode("utf-8", "surrogatepass")))
+        except Quit:
+            return
+
+
+def greet(dialogue: Dialogue, hint: str | None = None) -> None:
+    surface = dialogue.session.world.surface
+    lines = [f"ChatML, surface {surface}. `:help` lists the commands, Ctrl-D leaves."]
+    dialogue.screen.show(lines if hint is None else [*lines, hint])
+
+
+def guarded(dialogue: Dialogue, interrupts: Interrupts, action: Callable[[], object]) -> None:
+    """Answer; an interrupt stops the script that runs, and nothing of it is left."""
+    with interrupts.answering:
+        try:
+            action()
+        except KeyboardInterrupt:
+            dialogue.screen.complain("\ninterrupted: everything is as it was before")
+
+
+def read_plainly(number: int) -> str:
+    """Read an input line by line."""
+    with suppress(ImportError):  # Without it, there is no editing but the terminal's own.
+        importlib.import_module("readline")
+    text = ""
+    try:
+        while True:
+            text += input(prompt(number) if not text else continuation(number))
+            if is_ready(text):
+                return text
+            text += "\n"
+    except KeyboardInterrupt:
+        sys.stdout.write("\n")
+        raise
+    except EOFError:
+        sys.stdout.write("\n")
+        if text.strip():
+            return text
+        raise

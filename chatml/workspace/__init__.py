@@ -1,0 +1,15 @@
+"""Workspaces: a script that is entered piece by piece, each piece checked and run as it comes.
+
+| module | what it knows |
+| --- | --- |
+| `workspace` | inputs: checked like one script, run in one engine, taken back |
+| `engine` | the evaluator whose script grows |
+| `answer` | what an input defined and computed, as lines for a person; `literal` shows the values |
+| `complete` | what may stand at the cursor; `situation` reads the text before it, `mend` closes what is open |
+"""
+
+from chatml.workspace.answer import Answer, Result
+from chatml.workspace.complete import Completion, complete
+from chatml.workspace.workspace import Input, Workspace
+
+__all__ = ["Answer", "Completion", "Input", "Result", "Workspace", "complete"]

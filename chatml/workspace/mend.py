@@ -1,0 +1,90 @@
+"""Closing what is open in the beginning of an input, so that it can be checked: brackets, `let … in`, `if … then …`."""
+
+from __future__ import annotations
+
+from chatml import ast
+from chatml.errors import CompileError
+from chatml.parse import parse
+from chatml.parse.lexer import tokens
+from chatml.source import Source
+from chatml.workspace.situation import ends_expression
+
+HOLE = "cursor__"
+"""A function that takes anything and gives what fits. It stands where the text breaks off, so that the rest checks."""
+
+CLOSING = {
+    "(": ")",
+    "[": "]",
+    "{": "}",
+    "fun": f" -> {HOLE}(())",
+    "if": f" then {HOLE}(()) else {HOLE}(())",
+    "then": f" else {HOLE}(())",
+    "match": f" with _ -> {HOLE}(())",
+    "while": " do () done",
+    "do": " done",
+    "struct": " end",
+    "let": f" in {HOLE}(())",
+}
+"""How a text may go on after an expression, to the end of each construct that can be open around it."""
+
+ENDED_BY = {
+    ")": "(",
+    "]": "[",
+    "}": "{",
+    "->": "fun",
+    "then": "if",
+    "else": "then",
+    "with": "match",
+    "do": "while",
+    "done": "do",
+    "in": "let",
+    "end": "struct",
+}
+"""What a word ends; the words that open something besides are in `CLOSING`."""
+
+LETS = ("let", "let*", "let+")
+
+
+def mended(text: str, left: int) -> tuple[ast.Script, int] | None:
+    """The tree of a text that ends with an expression that begins at `left`, and where the expression is in the tree.
+
+    Whatever is open around the expression is closed. None if that makes no script.
+
+    >>> [mended(text, len(text) - 1) is not None for text in ("f(a, [x", "let r = if a then b", "g(fun x -> x", "1 +")]
+    [True, True, True, False]
+    """
+    closing = "".join([CLOSING[each] for each in reversed(open_constructs(text))])
+    try:
+        return parse(Source("<mended>", f"{text[:left]}{HOLE}({text[left:]}){closing}")), left + len(HOLE) + 1
+    except CompileError:
+        return None
+
+
+def open_constructs(text: str) -> list[str]:
+    """The constructs that are open at the end of a text, outermost first.
+
+    >>> open_constructs("let f x = g(if x then"), open_constructs("let a = let b = 1 in b let c = let d = 2")
+    (['(', 'then'], ['let'])
+    """
+    opened: list[str] = []
+    before = ""
+    for _, _, word in tokens(text):
+        if word in ENDED_BY and not (word == "with" and opened[-1:] == ["{"]):
+            close(opened, ENDED_BY[word])
+        if word in LETS:
+            if ends_expression(before):  # then this is a statement: whatever was open has ended
+                del opened[max([index + 1 for index, each in enumerate(opened) if each == "struct"], default=0) :]
+            elif before not in ("", "struct"):
+                opened.append("let")
+        elif word in CLOSING:
+            opened.append(word)
+        before = word
+    return opened
+
+
+def close(opened: list[str], construct: str) -> None:
+    """Close the innermost construct of a kind, and everything inside it."""
+    for index in range(len(opened) - 1, -1, -1):
+        if opened[index] == construct:
+            del opened[index:]
+            return
