@@ -15,7 +15,7 @@ is a `ChatmlError`; `chatml.errors` draws the tree.
 
 import typing
 
-from chatml.lazy import lazy as _lazy
+from chatml.lazy import door as _door
 
 __all__ = [
     "CORE",
@@ -73,14 +73,4 @@ __all__ = [
 if typing.TYPE_CHECKING:
     from chatml.door import *
 else:
-    door = _lazy("chatml.door")
-
-    def __getattr__(name: str) -> object:
-        """A public name. The command line imports what it needs of the package, and never waits for all of it."""
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(door, name)
-        return found
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = _door(__name__, __all__)

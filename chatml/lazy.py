@@ -5,6 +5,8 @@ Start-up time counts on the command line, and most runs report nothing: what onl
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -29,3 +31,21 @@ def lazy(name: str) -> Any:
     ['print']
     """
     return Waiting(name)
+
+
+def door(package: str, names: Sequence[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and the `__dir__` of a package whose public names its module `door` imports, all at once.
+
+    Whoever asks the package for a name opens its door; importing a part of the package does not.
+    """
+
+    def find(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = vars(sys.modules[package])[name] = getattr(import_module(f"{package}.door"), name)
+        return found
+
+    def listed() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *names})
+
+    return find, listed

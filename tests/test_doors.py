@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
 import re
 
 import pytest
@@ -18,13 +19,18 @@ def order(name: str) -> tuple[bool, bool, list[str | int]]:
     return (not name.isupper(), not name[:1].isupper(), parts)
 
 
-def test_the_language_opens_its_door_when_it_is_used() -> None:
-    """What the package hands out late is what type checkers read, and no name is found that does not exist."""
-    late, read = importlib.import_module("chatml"), importlib.import_module("chatml.door")
+@pytest.mark.parametrize("package", ["chatml", "chatml_runtime"])
+def test_doors_that_open_when_they_are_used(package: str) -> None:
+    """What the package hands out late is what type checkers read, and no name is found that does not exist.
+
+    A public name is not that of a module: importing the module would put it in the name's place.
+    """
+    late, read = importlib.import_module(package), importlib.import_module(f"{package}.door")
     assert late.__all__ == read.__all__
     assert all(getattr(late, name) is getattr(read, name) for name in late.__all__)
     assert set(late.__all__) <= set(dir(late))
-    with pytest.raises(AttributeError, match="module 'chatml' has no attribute 'complie'"):
+    assert {module.name for module in pkgutil.iter_modules(late.__path__)} & set(late.__all__) == set()
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'complie'"):
         getattr(late, "comp" + "lie")
 
 

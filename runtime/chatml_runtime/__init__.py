@@ -13,119 +13,9 @@
 The exceptions are drawn as a tree in `chatml_runtime.errors`.
 """
 
-from chatml_runtime.approvals import AskChoice, AskText
-from chatml_runtime.background import BackgroundLoop
-from chatml_runtime.capabilities import Capabilities, ModelError, ModelOk, ModelRecipe, ModelRefused, ToolError, ToolOk
-from chatml_runtime.changes import OverlayChange, Subscription
-from chatml_runtime.clocks import Clock, ManualClock
-from chatml_runtime.controller import Controller
-from chatml_runtime.conversation import Conversation, RunEnd, RunReport, run_conversation
-from chatml_runtime.documents import export_overlay, moderator_script, overlay_entries
-from chatml_runtime.effects import (
-    Approve,
-    Effect,
-    EndSession,
-    Halt,
-    Reject,
-    RequestCompaction,
-    RequestTurn,
-    decode_local_effect,
-)
-from chatml_runtime.entrypoints import Entrypoints
-from chatml_runtime.errors import (
-    ApprovalResponseError,
-    BudgetExceededError,
-    CommitRejectedError,
-    HandlerContractError,
-    HandlerError,
-    InstantiationError,
-    InvalidContextError,
-    ItemDecodeError,
-    LimitExceededError,
-    ModelResponseError,
-    NotSuspendedError,
-    OperationFailed,
-    ReplayError,
-    ScriptRuntimeError,
-    SessionBusyError,
-    SessionClosedError,
-    SessionEndedError,
-    SessionSuspendedError,
-    SnapshotFormatError,
-    SnapshotMismatchError,
-    SnapshotSuspendedError,
-    TaskFailedError,
-    ToolDecisionConflictError,
-    UnexpectedToolDecisionError,
-    UnknownTargetError,
-    UnserializableValueError,
-)
-from chatml_runtime.followups import AutomaticTurn, FollowupLedger, StartReason
-from chatml_runtime.hosts import ApprovalProvider, ModelClient, Steering, ToolRunner, View
-from chatml_runtime.identities import EntryId, EntryIdAllocator, HistoryEntry, IdentityError, validate_history
-from chatml_runtime.items import Item
-from chatml_runtime.jobs import JobKind, JobRunner, JobState
-from chatml_runtime.moderator import MODERATOR_LIMITS, Moderator
-from chatml_runtime.operations import OpContext, OpDef, OpKind, allow_all_phases, require_phases
-from chatml_runtime.outcome import (
-    AppendItem,
-    DeleteItem,
-    Outcome,
-    PrependInstruction,
-    Redirect,
-    ReplaceItem,
-    RewriteArgs,
-)
-from chatml_runtime.overlay import (
-    Canonical,
-    EffectiveEntry,
-    Inserted,
-    Insertion,
-    Overlay,
-    Replacement,
-    ReplacementRecord,
-    Tombstone,
-)
-from chatml_runtime.policy import (
-    BudgetPolicy,
-    PauseCondition,
-    RuntimePolicy,
-    TurnDecision,
-    TurnRateLimit,
-    collapse,
-    decide_after_turn,
-    next_self_triggered,
-)
-from chatml_runtime.post import Post
-from chatml_runtime.reduction import ControllerActions, reduce_outcomes
-from chatml_runtime.registry import OpRegistry
-from chatml_runtime.results import DrainResult, EventInput, ModerationResult, RunRecord, StopReason
-from chatml_runtime.rows import Row, VisibleHistory
-from chatml_runtime.scheduler import Scheduler
-from chatml_runtime.scripts import ArtifactCache, CompiledScript, ScriptArtifact, compile_script
-from chatml_runtime.session import RunResult, RunStatus, Session
-from chatml_runtime.snapshots import ModeratorSnapshot
-from chatml_runtime.standard import Handlers
-from chatml_runtime.tool_calls import ReviewedCall, apply_tool_decision, call_of, output_item, result_of
-from chatml_runtime.tools import Tool, Toolbox
-from chatml_runtime.turns import PreparedRequest, TurnDriver, TurnInput
-from chatml_runtime.vocabulary import (
-    InternalEvent,
-    ItemAppended,
-    ModerationContext,
-    Phase,
-    PostToolResponse,
-    PreToolCall,
-    SessionResume,
-    SessionStart,
-    ToolCall,
-    ToolDesc,
-    ToolKind,
-    ToolResult,
-    TurnEnd,
-    TurnStart,
-)
-from chatml_runtime.work import AsyncWork
+import typing
+
+from chatml.lazy import door as _door
 
 __all__ = [
     "MODERATOR_LIMITS",
@@ -279,3 +169,8 @@ __all__ = [
     "run_conversation",
     "validate_history",
 ]
+
+if typing.TYPE_CHECKING:
+    from chatml_runtime.door import *
+else:
+    __getattr__, __dir__ = _door(__name__, __all__)

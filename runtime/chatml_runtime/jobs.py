@@ -6,17 +6,17 @@ are a stable contract: `Model_job_succeeded`, `Model_job_failed`, `Tool_job_succ
 
 from __future__ import annotations
 
-import asyncio
 import enum
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from contextvars import copy_context
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from chatml.lazy import lazy
 from chatml.values import Value
 from chatml_runtime import problems
 from chatml_runtime.capabilities import (
@@ -36,6 +36,11 @@ from chatml_runtime.post import Letter, Post
 from chatml_runtime.tasks import failure_text
 from chatml_runtime.visits import is_anywhere_inside
 from chatml_runtime.workers import called
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = lazy("asyncio")
 
 KEPT_STATES = 1000
 """How many jobs that have ended a runner remembers."""

@@ -6,7 +6,6 @@ session's wakeup is called. A session that has ended, or a host that has closed,
 
 from __future__ import annotations
 
-import asyncio
 import enum
 import logging
 import threading
@@ -15,14 +14,21 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import Context
+from typing import TYPE_CHECKING
 
 import attrs
 
+from chatml.lazy import lazy
 from chatml.values import Value
 from chatml_runtime import problems
 from chatml_runtime.errors import OperationFailed, SessionClosedError, SessionEndedError
 from chatml_runtime.moderator import Moderator
 from chatml_runtime.turnstile import running_loop
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = lazy("asyncio")
 
 LOGGER = logging.getLogger("chatml_runtime")
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
+from typing import TYPE_CHECKING
+
+from chatml.lazy import lazy
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = lazy("asyncio")
 from collections import deque
 
 

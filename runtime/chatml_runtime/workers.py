@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import inspect
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from chatml.lazy import lazy
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = lazy("asyncio")
 
 
 async def called(function: Callable[..., Any], *args: Any) -> Any:

@@ -45,11 +45,20 @@ raise SystemExit(status)
 """
 
 
-def imported(*arguments: str) -> set[str]:
-    """The modules that a command imports in a process of its own, which starts as Python does without `site`."""
-    command = [sys.executable, "-S", "-c", PROGRAM, *arguments]
+def imported(*arguments: str, isolated: bool = True) -> set[str]:
+    """The modules that a command imports in a process of its own; an isolated one finds no installed packages."""
+    command = [sys.executable, *(["-S"] if isolated else []), "-c", PROGRAM, *arguments]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True, timeout=60)
     return set(done.stderr.split())
+
+
+def test_playing_a_scenario_needs_no_event_loop_and_no_documents(tmp_path: Path) -> None:
+    policy, events = tmp_path / "policy.chatml", tmp_path / "events.json5"
+    policy.write_text("let initial_state = 0\nlet on_event c s e = Task.pure(s + 1)", encoding="utf-8")
+    events.write_text("[{ phase: 'turn_start' }]", encoding="utf-8")
+    modules = imported("run", str(policy), "--events", str(events), isolated=False)
+    assert "chatml_runtime.moderator" in modules
+    assert modules & {"asyncio", "chatmd", "chatml_runtime.controller", "chatml_runtime.door", "ssl"} == set()
 
 
 def test_checking_loads_no_engine(tmp_path: Path) -> None:
