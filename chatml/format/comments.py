@@ -18,6 +18,12 @@ PARENTHESES = frozenset("()")
 SEPARATORS = frozenset(",;")
 CLOSERS = frozenset((")", "]", "}", "end", "done", "in"))
 """Tokens that end what stands before them."""
+JOINTS = frozenset(
+    ("|", "then", "else", "do", "with", "+", "+.", "++", "-", "-.", "*", "*.", "/", "/.", "%")
+) | frozenset(("==", "!=", "<", "<=", ">", ">=", "<.", "<=.", ">.", ">=.", "&&", "||", "->", ":=", "<-", "="))
+"""Tokens that go on after what stands before them: a comment beside that stays with it."""
+INDENT = 2
+"""The columns of a level of indentation."""
 NO_SPACE_AFTER = frozenset("([")
 
 GROUPS = frozenset((Mark.OPEN, Mark.FILL, Mark.HEAD, Mark.ALIGN))
@@ -36,14 +42,20 @@ class Remark:
     after_blank: bool
     """Whether an empty line stands before it."""
 
+    @property
+    def is_inside_line(self) -> bool:
+        """Whether tokens stand on its line both before and after it."""
+        return not self.begins_line and not self.ends_line
+
 
 @frozen
 class Token:
-    """A token of a source, the comments before it, and whether an empty line stands right before it."""
+    """A token of a source, the comments before it, whether an empty line stands right before it, and its column."""
 
     text: str
     remarks: tuple[Remark, ...] = ()
     after_blank: bool = False
+    column: int = 0
 
 
 def source_tokens(text: str) -> Iterator[Token]:
@@ -54,7 +66,10 @@ def source_tokens(text: str) -> Iterator[Token]:
     """
     end = 0
     for _, left, word in tokens(text):
-        yield Token(word, *between(text, end, left)) if left - end > 1 else Token(word)
+        if left - end > 1:
+            yield Token(word, *between(text, end, left), left - text.rfind("\n", 0, left) - 1)
+        else:
+            yield Token(word)
         end = left + len(word)
 
 
@@ -110,25 +125,30 @@ class Placer:
     def token(self, text: str) -> None:
         """Copies a token of the document, with what stands before it in the source.
 
-        A comment before a comma or semicolon is moved behind it, so that no line begins with one.
+        A comment that begins or ends a line before a comma or semicolon is moved behind that, so that no line begins
+        with one.
         """
         remarks, self.carried = self.carried, []
-        after_blank = False
+        after_blank, column = False, 0
         while self.next.text != text and self.next.text in DROPPED and text not in PARENTHESES:
             remarks += self.next.remarks
             self.next = next(self.source)
         if self.next.text == text:
             remarks += self.next.remarks
-            after_blank = self.next.after_blank
+            after_blank, column = self.next.after_blank, self.next.column
             self.next = next(self.source, self.next)
         if text in SEPARATORS:
+            while remarks and remarks[0].is_inside_line:
+                self.behind(remarks.pop(0).comment, needs_room=True)
             self.add(text)
             while remarks and not remarks[-1].ends_line:
                 self.carried.insert(0, remarks.pop())
             self.place(remarks, closed=True)
             return
         keeps = not self.after or Mark.KEEP in self.out[self.after :]
-        self.place(remarks, closed=text in CLOSERS, keeps=keeps)
+        while text in JOINTS and remarks and remarks[0].is_inside_line:
+            self.behind(remarks.pop(0).comment)
+        self.place(remarks, closed=text in CLOSERS, keeps=keeps, column=column if keeps or text == "else" else None)
         if after_blank and (keeps or remarks):
             self.out.insert(self.before_groups(), Mark.BLANK)
         self.add(text)
@@ -138,22 +158,28 @@ class Placer:
         remarks = list(self.next.remarks)
         for token in self.source:
             remarks += token.remarks
-        self.place(remarks, keeps=True)
+        self.place(remarks, keeps=True, column=0)
 
     def add(self, text: str) -> None:
         self.out.append(text)
         self.after = len(self.out)
 
-    def place(self, remarks: list[Remark], *, closed: bool = False, keeps: bool = False) -> None:
-        """Puts in remarks: before the token that comes next, or when that closes something, inside that."""
+    def place(
+        self, remarks: list[Remark], *, closed: bool = False, keeps: bool = False, column: int | None = None
+    ) -> None:
+        """Puts in remarks before the token that comes next, or when that closes something, inside that.
+
+        When the column of that token is given, a remark that is indented deeper is put inside what ends there.
+        """
         for remark in remarks:
             comment = remark.comment
             blank = [Mark.BLANK] if keeps and remark.after_blank else []
             keeps = True
             if self.after and not remark.begins_line and (remark.ends_line or closed):
-                self.behind(comment, remark.ends_line)
+                self.behind(comment, ends_line=remark.ends_line)
             elif remark.ends_line or closed:
-                place = self.inside() if closed else self.before_groups()
+                deeper = comment.column - column if column is not None and remark.begins_line else 0
+                place = self.inside(max((deeper + 1) // INDENT, closed))
                 self.insert(place, [Mark.HARD, *blank, comment], [Mark.HARD])
             else:
                 place = self.before_groups()
@@ -166,7 +192,7 @@ class Placer:
         self.out[place:place] = [*items, *marks]
         self.after = place + len(items)
 
-    def behind(self, comment: Comment, ends_line: bool) -> None:
+    def behind(self, comment: Comment, *, ends_line: bool = False, needs_room: bool = False) -> None:
         """Puts a comment behind the last token; when it ends its line, the next possible line begins there."""
         if ends_line:
             marks = range(self.after, len(self.out))
@@ -174,7 +200,8 @@ class Placer:
             if place is None:
                 place = next((place for place in marks if self.out[place] not in ENDS), len(self.out))
             self.out.insert(place, Mark.HARD)
-        self.insert(self.after, [Mark.SPACE, evolve(comment, needs_room=False)], [])
+        space = [] if self.out[self.after - 1] in NO_SPACE_AFTER else [Mark.SPACE]
+        self.insert(self.after, [*space, evolve(comment, needs_room=needs_room)], [])
 
     def before_groups(self) -> int:
         """The place before the groups that the next token begins."""
@@ -183,9 +210,7 @@ class Placer:
             place -= 1
         return place
 
-    def inside(self) -> int:
-        """The place at the end of what the next token closes, where lines are still indented."""
-        for place in range(len(self.out) - 1, self.after - 1, -1):
-            if self.out[place] is Mark.DEDENT:
-                return place
-        return self.before_groups()
+    def inside(self, levels: int) -> int:
+        """The place before the next token where lines are still indented, by so many levels if there are as many."""
+        ends = [place for place in range(self.after, len(self.out)) if self.out[place] is Mark.DEDENT]
+        return ends[-levels:][0] if ends and levels > 0 else self.before_groups()

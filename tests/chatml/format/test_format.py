@@ -140,6 +140,12 @@ LAYOUTS = {
     "comments": "(* head *)\n\n\n"
     "let r = { a = 1; (* of a *)\n  (* own *)\n  b = 2 (* of b *) }\n\nlet f x = (* why *) x\n"
     "let g x =\n  match x with\n  (* first *)\n  | `A -> 1 (* one *)\n\n  (* second *)\n  | `B -> 2\n(* end *)",
+    "comments inside of lines": "let f x = match x with (* on *) | `A (* a *) -> (* one *) 1 (* of a *) | `B -> "
+    "g(2 (* b *), [3 (* c *)]) let r = { a = 1 (* a *); b = 2 (* b *) } let y = if a "
+    "(* if *) then b (* then *) else c (* else *)",
+    "comments at the end of what they belong to": "module M = struct\n  let f x =\n    match x with\n    | `A ->\n"
+    "      g(1);\n      2\n      (* of the arm *)\n    (* of the match *)\n\n  let y = 1\n  (* of the module *)\nend\n"
+    "let z =\n  h(\n    1\n    (* of the call *)\n  )\n  (* of z *)\n(* of the script *)",
     "lines of a comment": "module M = struct\n      (* one\n         two\n       three *)\n      let a = 1\nend",
 }
 
