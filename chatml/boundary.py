@@ -44,7 +44,7 @@ def from_python(data: Any) -> Value:
     >>> from_python({"name": "x", "state": ("Waiting", 3)})
     {'name': 'x', 'state': ('Waiting', 3)}
     """
-    return _FromPython(data).run()
+    return FromPython(data).run()
 
 
 def to_python(value: Value) -> Any:
@@ -57,10 +57,10 @@ def to_python(value: Value) -> Any:
     """
     if type(value) in SCALARS or (type(value) is tuple and all(type(part) in SCALARS for part in value)):
         return value
-    return _ToPython(value).run()
+    return ToPython(value).run()
 
 
-class _FromPython(Rebuild):
+class FromPython(Rebuild):
     def error(self, message: str) -> Exception:
         return BoundaryError(message)
 
@@ -73,7 +73,7 @@ class _FromPython(Rebuild):
             return self.text(value)
         if isinstance(value, int):
             if not INT_MIN <= value <= INT_MAX:
-                raise self.failure(f"integers lie between {INT_MIN} and {INT_MAX}, so they cannot hold {_short(value)}")
+                raise self.failure(f"integers lie between {INT_MIN} and {INT_MAX}, so they cannot hold {short(value)}")
             return int(value)
         if isinstance(value, float):
             return float(value)
@@ -97,7 +97,7 @@ class _FromPython(Rebuild):
     def label(self, key: Any) -> str:
         if not isinstance(key, str) or not LABEL.fullmatch(key):
             raise self.failure(
-                f"{_short(key)} cannot be the label of a record; "
+                f"{short(key)} cannot be the label of a record; "
                 "a label is a lower-case letter or `_`, then letters, digits and `_` (or use `from_json` for JSON data)"
             )
         return str.__str__(key)
@@ -108,7 +108,7 @@ class _FromPython(Rebuild):
         self.variant(str.__str__(items[0]), items[1:])
 
 
-class _ToPython(Rebuild):
+class ToPython(Rebuild):
     def error(self, message: str) -> Exception:
         return BoundaryError(message)
 
@@ -125,7 +125,7 @@ class _ToPython(Rebuild):
         raise self.failure(f"{describe(value)} is not data, so it has no Python counterpart")
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 64:  # Python refuses to write out a really large one
         return f"an integer of {value.bit_length()} bits"
     try:
@@ -155,7 +155,7 @@ def from_json(data: Any) -> Value:
         if isinstance(source, dict):
             for key, item in source.items():
                 if not isinstance(key, str):
-                    raise BoundaryError(f"JSON keys are strings, not {_short(key)}")
+                    raise BoundaryError(f"JSON keys are strings, not {short(key)}")
                 target.append({"key": _json_text(key), "value": _json_value(item, todo)})
         else:
             for item in source:
@@ -199,7 +199,7 @@ def _json_number(number: int | float) -> float:
     except OverflowError:
         result = math.inf
     if not math.isfinite(result):
-        raise BoundaryError(f"{_short(number)} is not the number of a JSON value: those are finite doubles")
+        raise BoundaryError(f"{short(number)} is not the number of a JSON value: those are finite doubles")
     return result
 
 

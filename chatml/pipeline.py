@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from chatml import core
+from chatml.callers import gatherer
 from chatml.engine import Engine
 from chatml.errors import CompileError, SurfaceError
 from chatml.lazy import lazy
@@ -24,12 +25,13 @@ from chatml.types import check as check_types
 from chatml.values import BuiltinFunction, ModuleValue, Value
 
 if TYPE_CHECKING:
-    from chatml import evaluate
+    from chatml import conversion, evaluate
     from chatml import portable as portability
     from chatml.codegen import body, code, compiled, lower
     from chatml.diagnostics import Diagnostic
 else:
-    evaluate, portability = lazy("chatml.evaluate"), lazy("chatml.portable")
+    conversion, evaluate = lazy("chatml.conversion"), lazy("chatml.evaluate")
+    portability = lazy("chatml.portable")
     body, code = lazy("chatml.codegen.body"), lazy("chatml.codegen.code")
     compiled, lower = lazy("chatml.codegen.compiled"), lazy("chatml.codegen.lower")
 
@@ -158,6 +160,28 @@ class Instance:
         """
         self.machine.budget = Budget(self.limits)
         return self.apply(self[name], list(args))
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """A top-level function as a function of Python: data in, data out, converted and checked by its static type.
+
+        A part of type `json` is plain JSON data. Raises `KeyError` for an unknown name, and `BoundaryError` if the
+        definition is no function. The function raises `BoundaryError` for data that do not fit, `RuntimeFailure` for
+        what fails in the script; each call has a fresh budget.
+
+        >>> guard = 'let decide call = if call.name == "read" then `Allow else `Deny(call.name)'
+        >>> decide = compile(guard).run().function("decide")
+        >>> decide({"name": "read"}), decide({"name": "write"})
+        (('Allow',), ('Deny', 'write'))
+        """
+        function = self[name]
+        signature = conversion.signature(name, self.program.checked.bindings[name])
+
+        def call(args: tuple[Any, ...]) -> Any:
+            values = signature.to_values(args)
+            self.machine.budget = Budget(self.limits)
+            return signature.to_data(self.apply(function, values))
+
+        return gatherer(len(signature.params))(call)
 
     def apply(self, function: Value, args: list[Value]) -> Value:
         """Apply any function value to arguments (language.md section 5.9). Raises `RuntimeFailure`."""

@@ -38,6 +38,7 @@ ROOMS = (
     ("chatml.evaluate", "chatml.codegen"),
     ("chatml.builtins",),
     ("chatml.surfaces",),
+    ("chatml.conversion",),
     ("chatml.pipeline",),
     ("chatml.coverage", "chatml.door", "chatml.trace", "chatml.workspace"),
     ("chatml",),
