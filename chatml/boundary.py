@@ -163,6 +163,41 @@ def from_json(data: Any) -> Value:
     return result
 
 
+def is_plain_json(data: Any) -> bool:
+    """Whether data are JSON of Python's own types, as `json.loads` makes them: not all that `from_json` takes, but
+    nothing that it refuses, and not too much to look at twice.
+
+    >>> is_plain_json({"n": [1, None]}), is_plain_json({"n": (1,)})
+    (True, False)
+    """
+    todo = [data]
+    for part in todo:
+        if type(part) is dict:
+            for key in part:
+                if type(key) is not str or not (key.isascii() or surrogate_problem(key) is None):
+                    return False
+            part = part.values()
+        elif type(part) is not list:
+            part = (part,)
+        for item in part:
+            kind = type(item)
+            if kind is str:
+                if not (item.isascii() or surrogate_problem(item) is None):
+                    return False
+            elif kind is int:
+                if not INT_MIN <= item <= INT_MAX:
+                    return False
+            elif kind is dict or kind is list:
+                if len(todo) == MOST_CONTAINERS:
+                    return False
+                todo.append(item)
+            elif not (item is None or kind is bool or (kind is float and math.isfinite(item))):
+                return False
+    return True
+
+
+MOST_CONTAINERS = 1_000
+
 Todo = list[tuple[Any, Any]]
 """Containers whose parts are still to be converted, each with the container that takes them."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from chatml import core
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from chatml import conversion, evaluate
     from chatml import portable as portability
     from chatml.codegen import body, code, compiled, lower
+    from chatml.codegen import entry as entries
     from chatml.diagnostics import Diagnostic
 else:
     conversion, evaluate = lazy("chatml.conversion"), lazy("chatml.evaluate")
-    portability = lazy("chatml.portable")
+    portability, entries = lazy("chatml.portable"), lazy("chatml.codegen.entry")
     body, code = lazy("chatml.codegen.body"), lazy("chatml.codegen.code")
     compiled, lower = lazy("chatml.codegen.compiled"), lazy("chatml.codegen.lower")
 
@@ -173,14 +174,22 @@ class Instance:
         >>> decide({"name": "read"}), decide({"name": "write"})
         (('Allow',), ('Deny', 'write'))
         """
-        function = self[name]
-        signature = conversion.signature(name, self.program.checked.bindings[name])
+        function, machine = self[name], self.machine
+        signature = signature_of(self.program, name)
+
+        def renew() -> None:
+            machine.budget = Budget(machine.limits)
 
         def call(args: tuple[Any, ...]) -> Any:
             values = signature.to_values(args)
-            self.machine.budget = Budget(self.limits)
-            return signature.to_data(self.apply(function, values))
+            renew()
+            return signature.to_data(machine.apply(function, values))
 
+        if isinstance(machine, compiled.Compiled):
+            made = entry_of(self.program, machine.code, name)
+            if made is not None:
+                ways = entries.Ways(call, renew, partial(machine.apply, function), signature.to_data)
+                return entries.link_entry(machine, made, name, ways)
         return gatherer(len(signature.params))(call)
 
     def apply(self, function: Value, args: list[Value]) -> Value:
@@ -209,7 +218,8 @@ def generated(script: core.Script, surface: Surface, bounded: bool) -> code.Code
     for cell in script.builtins:
         value = values[cell.module, cell.name]
         if isinstance(value, BuiltinFunction):
-            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, getattr(value.function, "inline", None))
+            inline, on_data = [getattr(value.function, mark, None) for mark in ("inline", "on_data")]
+            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, inline, on_data)
         else:
             infos[cell.cell] = code.Builtin(cell.name)
     with deep():
@@ -217,6 +227,21 @@ def generated(script: core.Script, surface: Surface, bounded: bool) -> code.Code
             return lower.generate(script, infos, bounded=bounded)
         except body.TooDeep:
             return None
+
+
+@lru_cache(maxsize=256)
+def signature_of(program: Program, name: str) -> conversion.Signature:
+    """The signature of a definition."""
+    return conversion.signature(name, program.checked.bindings[name])
+
+
+@lru_cache(maxsize=256)
+def entry_of(program: Program, made: code.Code, name: str) -> code.Code | None:
+    """The code of a function's entry; None for a signature that takes more than a test of the arguments."""
+    signature = signature_of(program, name)
+    cell = program.core.definitions[name]
+    with deep():
+        return entries.generate_entry(code, cell, signature.params, conversion.JSON_TYPE, has_json=signature.has_json)
 
 
 @lru_cache(maxsize=64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chatml.builtins.checks import expected, read_field
 from chatml.builtins.json import find_field, payload_of
 from chatml.builtins.schemes import JSON, option, record
-from chatml.surfaces.model import Builtin, Host, Module, inline
+from chatml.surfaces.model import Builtin, Host, Module, inline, on_data
 from chatml.types.model import Array, Bool, Fun, String
 from chatml.values import Value
 
@@ -16,14 +16,18 @@ def find_argument(call: Value, key: Value) -> Value | None:
     return find_field(read_field(call, "tool_call", "args", tuple), key)
 
 
+@on_data("('Some', from_json(a['args'][b])) if type(a['args']) is dict and b in a['args'] else ('None',)")
 def argument(call: Value, key: Value) -> Value:
     found = find_argument(call, key)
     return ("None",) if found is None else ("Some", found)
 
 
-def argument_of(kind: str) -> Host:
-    """A function that reads an argument with one of the tags of `json`."""
+def argument_of(kind: str, python: str, content: str = "t") -> Host:
+    """A function that reads an argument with one of the tags of `json`; which Python class has such data."""
 
+    @on_data(
+        f"('Some', {content}) if type(a['args']) is dict and type(t := a['args'].get(b)) is {python} else ('None',)"
+    )
     def argument_of_kind(call: Value, key: Value) -> Value:
         found = find_argument(call, key)
         return ("None",) if found is None else payload_of(found, kind)
@@ -51,9 +55,13 @@ TOOL_CALL = Module(
     "Tool_call",
     (
         Builtin("arg", Fun([TOOL_CALL_TYPE, String], option(JSON)), argument),
-        Builtin("arg_string", Fun([TOOL_CALL_TYPE, String], option(String)), argument_of("String")),
-        Builtin("arg_bool", Fun([TOOL_CALL_TYPE, String], option(Bool)), argument_of("Bool")),
-        Builtin("arg_array", Fun([TOOL_CALL_TYPE, String], option(Array(JSON))), argument_of("Array")),
+        Builtin("arg_string", Fun([TOOL_CALL_TYPE, String], option(String)), argument_of("String", "str")),
+        Builtin("arg_bool", Fun([TOOL_CALL_TYPE, String], option(Bool)), argument_of("Bool", "bool")),
+        Builtin(
+            "arg_array",
+            Fun([TOOL_CALL_TYPE, String], option(Array(JSON))),
+            argument_of("Array", "list", "from_json(t)[1]"),
+        ),
         Builtin("is_named", Fun([TOOL_CALL_TYPE, String], Bool), is_named),
         Builtin("is_one_of", Fun([TOOL_CALL_TYPE, Array(String)], Bool), is_one_of),
     ),

@@ -57,8 +57,8 @@ class Tables:
     The latter return the expression that is left to be put there, so that long chains need no recursion.
     """
 
-    expressions: Mapping[type, Callable[[Body, Any], ast.expr]]
-    statements: Mapping[type, Callable[[Body, Any, Target], core.Expr | None]]
+    expressions: Mapping[type, Callable[[Any, Any], ast.expr]]
+    statements: Mapping[type, Callable[[Any, Any, Target], core.Expr | None]]
 
 
 class Unit:

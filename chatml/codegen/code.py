@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import enum
+from collections.abc import Mapping
 from types import CodeType
 
+from chatml.codegen.analyse import Facts
 from chatml.records import frozen
 from chatml.source import Span
 
@@ -45,12 +47,14 @@ class Spot:
 class Builtin:
     """A builtin cell as the generator sees it: its qualified name, how to call it, and how to do without a call.
 
-    `inline` is a Python expression of the arguments `a`, `b` and so on (`chatml.surfaces.model.inline`).
+    `inline` is a Python expression of the arguments `a`, `b` and so on, `on_data` one for plain JSON data among them
+    (`chatml.surfaces.model`).
     """
 
     name: str
     uses_machine: bool = False
     inline: str | None = None
+    on_data: str | None = None
 
 
 @frozen(eq=False)
@@ -58,15 +62,17 @@ class Code:
     """The Python code of a script. Running it defines `main`, which runs the top level.
 
     `spots` is indexed by line number. The code finds builtins under `raw_name(cell)` (the host function itself) and
-    `cell_name(cell)` (a value like any other); `raw` and `values` say which of them it needs. `recursive` says whether
-    it needs room on the stack.
+    `cell_name(cell)` (a value like any other); `raw` and `values` say which of them it needs. The rest is what it was
+    made by: entries are made later.
     """
 
     code: CodeType
     spots: tuple[Spot | None, ...]
     raw: frozenset[int]
     values: frozenset[int]
-    recursive: bool
+    facts: Facts
+    builtins: Mapping[int, Builtin]
+    bounded: bool
 
 
 def cell_name(cell: int) -> str:

@@ -56,7 +56,7 @@ class Compiled(Engine):
 
     def protect(self, action: Callable[[], Value]) -> Value:
         try:
-            if not self.code.recursive:
+            if not self.code.facts.recursive:
                 return action()
             with deep(self.budget.depth):
                 return action()
@@ -65,7 +65,7 @@ class Compiled(Engine):
         raise failure
 
     def apply(self, function: Value, args: list[Value]) -> Value:
-        if self.code.recursive:
+        if self.code.facts.recursive:
             return super().apply(function, args)
         try:  # What `guard` does, without its layers: a decision of a policy is often no more work than they are.
             return caller(len(args))(self.function(function, len(args)), args)

@@ -29,7 +29,7 @@ def generate(script: core.Script, builtins: Mapping[int, Builtin], *, bounded: b
     cells = ast.Global(sorted(unit.defined)) if unit.defined else ast.Pass()
     module = ast.Module([define(MAIN, (), [cells, *body.block], 1)], [])
     code = compile(ast.fix_missing_locations(module), GENERATED, "exec", dont_inherit=True)
-    return Code(code, tuple(unit.spots), frozenset(unit.raw), frozenset(unit.values), facts.recursive)
+    return Code(code, tuple(unit.spots), frozenset(unit.raw), frozenset(unit.values), facts, builtins, bounded)
 
 
 class Statements:

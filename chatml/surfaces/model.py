@@ -33,6 +33,18 @@ def inline(expression: str) -> Callable[[Host], Host]:
     return mark
 
 
+def on_data(expression: str) -> Callable[[Host], Host]:
+    """Mark a host function with a Python expression as `inline` takes, for arguments in which all that has the type
+    `json` is plain JSON data: what a host hands to an entry need not become a value to be read.
+    """
+
+    def mark(function: Host) -> Host:
+        function.on_data = expression  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
 @frozen(eq=False)
 class Builtin:
     """A host function with its type scheme. `function` gets the evaluated arguments and returns a value.

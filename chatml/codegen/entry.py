@@ -1,0 +1,228 @@
+"""Entries: a function of the script as a host calls it, with the host's own data.
+
+An entry tests that its arguments are plain data of their types. If they are, it runs the body of the function in
+place, on the parts that the test has found; builtins that know how to read plain JSON are given it as it is. All else
+takes the general way: values are made of the arguments, the function is called, and data are made of its result. Both
+ways come to the same.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chatml import core
+from chatml.boundary import SCALARS, from_json, is_plain_json
+from chatml.codegen.body import Body, Place, Tables, TooDeep, Unit
+from chatml.codegen.code import Code, Kind, Spot
+from chatml.codegen.compiled import Compiled
+from chatml.codegen.expressions import EXPRESSIONS, apply
+from chatml.codegen.failures import translate
+from chatml.codegen.hosts import EscapeError, Fit, HostData, UnfitError
+from chatml.codegen.inline import PARAMETERS, Template
+from chatml.codegen.python import LOAD, Block, assign, both, call, const, define, name
+from chatml.codegen.statements import STATEMENTS
+from chatml.engine import SinkError
+from chatml.records import contents, frozen
+from chatml.surrogates import surrogate_problem
+from chatml.types.model import Type
+from chatml.values import Value
+
+ENTRY = "<entry>"
+"""The file name of entries: they are no functions of the script."""
+
+OUTGOING = (
+    "a if type(a) is tuple and (len(a) == 1 or len(a) == 2 and type(a[1]) in scalars) or type(a) in scalars"
+    " else outgoing(a)"
+)
+"""What leaves as it is: scalars, and variants that hold one or none."""
+
+TOOLS: dict[str, Any] = {
+    "KeyError": KeyError,
+    "failures": (Exception, SinkError),
+    "str": str,
+    "bool": bool,
+    "list": list,
+    "scalars": SCALARS,
+    "from_json": from_json,
+    "is_plain_json": is_plain_json,
+    "is_text": lambda text: surrogate_problem(text) is None,
+}
+"""What entries name besides what generated code does."""
+
+
+@frozen(eq=False)
+class Ways:
+    """What an entry leaves to others: the general way, a fresh budget, a call with values, the data of a result."""
+
+    general: Callable[[tuple[Any, ...]], Any]
+    renew: Callable[[], None]
+    apply: Callable[[list[Value]], Value]
+    outgoing: Callable[[Value], Any]
+
+
+def generate_entry(code: Code, cell: int, params: Sequence[Type], json: Type, *, has_json: bool) -> Code | None:
+    """The entry of the function in a cell of a script. `has_json` says that there may be values of type `json` in its
+    result.
+
+    None if the parameters are of types whose values are always made anew.
+    """
+    try:
+        fits = [Fit(number, type, json) for number, type in enumerate(params)]
+    except UnfitError:
+        return None
+    names = [fit.data.variable for fit in fits]
+    condition = both([condition for fit in fits for condition in fit.conditions])
+    result = call("outgoing", name("result")) if has_json else Template(OUTGOING).fill([name("result")])
+    unit, block = in_place(code, cell, [fit.data for fit in fits])
+    steps = [
+        attempt([assign("fits", condition)], "KeyError", [assign("fits", const(False))], []),
+        ast.If(
+            ast.UnaryOp(ast.Not(), name("fits")),
+            [ast.Return(call("general", ast.Tuple([*map(name, names)], LOAD)))],
+            [],
+        ),
+        *([ast.Expr(call("renew"))] if code.bounded else []),
+        attempt(block, "failures", [assign("failure", call("explain", name("error")))], [ast.Return(result)]),
+        ast.Raise(name("failure")),
+    ]
+    entry = define("entry", names, steps, len(unit.spots) - 1)
+    given = [*Ways.__match_args__, "explain", *TOOLS]
+    module = ast.Module([define("make", given, [entry, ast.Return(name("entry"))], 1)], [])
+    compiled = compile(ast.fix_missing_locations(module), ENTRY, "exec", dont_inherit=True)
+    return Code(compiled, tuple(unit.spots), frozenset(), frozenset(), code.facts, code.builtins, code.bounded)
+
+
+def attempt(block: Block, kinds: str, instead: Block, otherwise: Block) -> ast.stmt:
+    return ast.Try(block, [ast.ExceptHandler(name(kinds), "error", instead)], otherwise, [])
+
+
+def in_place(code: Code, cell: int, data: Sequence[HostData]) -> tuple[Unit, Block]:
+    """Statements that assign `result`: the body of the function, or a call of it where that cannot be."""
+    function = None if code.facts.recursive else code.facts.cells.get(cell)
+    kept = {part.parameter for part in data}
+    while function is not None:
+        body = EntryBody(code, function, data, kept)
+        try:
+            body.into(function.body, "result")
+        except EscapeError as escape:
+            kept.remove(escape.data.parameter)
+        except (UnfitError, TooDeep):
+            break
+        else:
+            return body.unit, body.block
+    body = EntryBody(code, function, (), set())
+    return body.unit, [assign("result", call("apply", ast.List([part.value for part in data], LOAD)))]
+
+
+class EntryBody(Body):
+    """The body of a function in place. Parameters in `kept` stay data of the host, values are made of the others."""
+
+    def __init__(self, code: Code, function: core.Lambda | None, data: Sequence[HostData], kept: set[int]) -> None:
+        super().__init__(Unit(code.facts, code.builtins, code.bounded, TABLES), None, {})
+        self.unit.spots += code.spots[len(self.unit.spots) :]
+        self.data: dict[int, HostData] = {}
+        if function is None:
+            return
+        spot = Spot(Kind.FUNCTION, function.span, function.name)
+        self.unit.line(spot)
+        if code.bounded:
+            self.emit(self.tick(spot))
+        for slot, part in enumerate(data):
+            if part.is_scalar:
+                self.places[slot] = Place(part.variable)
+            elif slot in kept:
+                self.data[slot] = part
+            else:
+                self.emit(assign(self.variable(slot), part.value))
+
+    def functions(self, group: Sequence[tuple[str, core.Lambda]], *, local: bool) -> None:
+        """A function that is made here would outlive the entry, whose lines nobody else can explain."""
+        raise UnfitError
+
+    def data_of(self, node: core.Expr) -> HostData | None:
+        """The data of the host that an expression stands for."""
+        match node:
+            case core.Local(slot=slot):
+                return self.data.get(slot)
+            case core.Get(record=record, label=label):
+                whole = self.data_of(record)
+                return None if whole is None else whole.fields.get(label)
+        return None
+
+
+def read(body: EntryBody, node: core.Local | core.Get) -> ast.expr:
+    """A variable or a field, where a value is needed."""
+    data = body.data_of(node)
+    if data is None:
+        return EXPRESSIONS[type(node)](body, node)
+    if not data.is_scalar:
+        raise EscapeError(data)
+    return data.value
+
+
+def apply_to_data(body: EntryBody, node: core.Call) -> ast.expr:
+    """A call; data of the host go into the expression of a builtin, which names those of their parts that it reads."""
+    given = [body.data_of(arg) for arg in node.args]
+    data = [part for part in given if part is not None and not part.is_scalar]
+    if not data:
+        return apply(body, node)
+    builtin = body.unit.builtins.get(node.function.cell) if isinstance(node.function, core.Global) else None
+    expression = None if builtin is None else builtin.on_data or builtin.inline
+    if builtin is None or expression is None:
+        raise EscapeError(data[0])
+    values = iter(body.operands([arg for arg, part in zip(node.args, given, strict=True) if part not in data]))
+    args = [name(part.variable) if part is not None and part in data else next(values) for part in given]
+    template = DataTemplate(expression, given, reads_json=builtin.on_data is not None)
+    filled = template.fill([arg if body.stable(arg) else body.temporary(arg) for arg in args])
+    return body.at(filled, Spot(Kind.CALL, node.span, builtin.name, builtin=True))
+
+
+class DataTemplate(Template):
+    """The expression of a builtin that is given data of the host: where it names a part of them, it gets the part."""
+
+    def __init__(self, text: str, given: Sequence[HostData | None], *, reads_json: bool) -> None:
+        super().__init__(text)
+        self.given = dict(zip(PARAMETERS, given, strict=False))
+        self.reads_json = reads_json
+
+    def visit(self, node: ast.AST) -> Any:
+        data = self.part(node)
+        if data is None:
+            return super().visit(node)
+        if data.is_scalar or (data.is_json and self.reads_json):
+            return name(data.variable)
+        raise EscapeError(data)
+
+    def part(self, node: ast.AST) -> HostData | None:
+        """The data that a part of the expression stands for."""
+        match node:
+            case ast.Name(parameter):
+                return self.given.get(parameter)
+            case ast.Subscript(ast.Name(parameter), ast.Constant(str(label))):
+                whole = self.given.get(parameter)
+                return None if whole is None else whole.fields.get(label)
+        return None
+
+
+TABLES = Tables(
+    {**EXPRESSIONS, core.Local: read, core.Get: read, core.Call: apply_to_data},
+    {kind: lower for kind, lower in STATEMENTS.items() if kind is not core.Call},
+)
+"""Statements know calls only for the sake of the last one of a function, and that returns to the entry here."""
+
+
+def link_entry(engine: Compiled, code: Code, label: str, ways: Ways) -> Callable[..., Any]:
+    """The entry as a Python function, under the name of the function of the script."""
+
+    def explain(error: Exception | SinkError) -> Exception:
+        if isinstance(error, SinkError):
+            return error.error
+        return translate(error, code, engine.namespace, engine.budget)
+
+    made: dict[str, Any] = {}
+    exec(code.code, engine.namespace, made)
+    entry: Callable[..., Any] = made["make"](*contents(ways), explain, *TOOLS.values())
+    entry.__name__ = entry.__qualname__ = label
+    return entry
