@@ -170,33 +170,48 @@ def is_plain_json(data: Any) -> bool:
     >>> is_plain_json({"n": [1, None]}), is_plain_json({"n": (1,)})
     (True, False)
     """
-    todo = [data]
-    for part in todo:
-        if type(part) is dict:
-            for key in part:
-                if type(key) is not str or not (key.isascii() or surrogate_problem(key) is None):
-                    return False
-            part = part.values()
-        elif type(part) is not list:
-            part = (part,)
-        for item in part:
-            kind = type(item)
-            if kind is str:
-                if not (item.isascii() or surrogate_problem(item) is None):
-                    return False
-            elif kind is int:
-                if not INT_MIN <= item <= INT_MAX:
-                    return False
-            elif kind is dict or kind is list:
-                if len(todo) == MOST_CONTAINERS:
-                    return False
-                todo.append(item)
-            elif not (item is None or kind is bool or (kind is float and math.isfinite(item))):
+    if type(data) is not dict:
+        return are_plain_json([data])
+    for key, item in data.items():
+        if type(key) is not str or not (key.isascii() or surrogate_problem(key) is None):
+            return False
+        kind = type(item)
+        if kind is str:
+            if not (item.isascii() or surrogate_problem(item) is None):
                 return False
+        elif kind is int:
+            if not INT_MIN <= item <= INT_MAX:
+                return False
+        elif not (kind is bool or item is None or are_plain_json([item])):
+            return False
     return True
 
 
-MOST_CONTAINERS = 1_000
+def are_plain_json(todo: list[Any]) -> bool:
+    """The same for several data, of any depth."""
+    for data in todo:
+        kind = type(data)
+        if kind is dict or kind is list:
+            if len(todo) > MOST_ITEMS:
+                return False
+            todo += data
+            if kind is dict:
+                todo += data.values()
+                if any(type(key) is not str for key in data):
+                    return False
+        elif kind is str:
+            if surrogate_problem(data) is not None:
+                return False
+        elif kind is int:
+            if not INT_MIN <= data <= INT_MAX:
+                return False
+        elif not (kind is bool or data is None or (kind is float and math.isfinite(data))):
+            return False
+    return True
+
+
+MOST_ITEMS = 10_000
+"""So much is looked at before a look shows that data do not fit."""
 
 Todo = list[tuple[Any, Any]]
 """Containers whose parts are still to be converted, each with the container that takes them."""

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import attrs
-
 from chatml.boundary import FromPython, ToPython, from_json, short, to_json, to_python
 from chatml.builtins.checks import TAGS
 from chatml.builtins.schemes import JSON
 from chatml.errors import BoundaryError
 from chatml.faults import describe
+from chatml.records import frozen
 from chatml.stack import deep
 from chatml.types.environment import Environment
 from chatml.types.freeze import Freezer
@@ -44,7 +43,7 @@ from chatml.values import Task, Value, is_function
 JSON_TYPE = Environment({}, {}, [("json", JSON)]).aliases["json"]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Signature:
     """The types of a function's parameters and of its result, with `JSON_TYPE` for every type that is equal to it."""
 
@@ -114,7 +113,7 @@ def is_json(type: Type) -> bool:
     return True
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Typed:
     """A part that is still to be converted, and its type. Parts that stand alone have no type that is known."""
 
@@ -183,12 +182,10 @@ class Incoming(FromPython):
         missing = fields.keys() - data.keys()
         if missing:
             raise self.failure(f"there is no {labels(missing)}")
-        unknown = data.keys() - fields.keys()
-        if unknown and tail is Empty:
-            raise self.failure(f"{short(next(iter(unknown)))} is not among the fields: {labels(fields)}")
-        return self.fields(
-            (self.label(key), Typed(item, fields[key]) if key in fields else item) for key, item in data.items()
-        )
+        pairs: list[tuple[str, Any]] = [(label, Typed(data[label], type)) for label, type in fields.items()]
+        if tail is not Empty:  # Else no script can name what else there is, and it stays outside.
+            pairs += [(self.label(key), item) for key, item in data.items() if key not in fields]
+        return self.fields(pairs)
 
     def variant_of(self, data: Any, type: Variant) -> Value:
         cases, tail = flatten(type.row)

@@ -41,6 +41,10 @@ class Engine(ABC):
         """The limits of the run in progress."""
         return self.budget.limits
 
+    def renew(self) -> None:
+        """Begin another evaluation, under the same limits."""
+        self.budget.renew()
+
     @abstractmethod
     def run(self) -> None:
         """Run the top level of the script."""

@@ -34,7 +34,7 @@ class Limits:
 
 
 class Budget:
-    """What is left of some limits while an evaluation runs. A host hands a fresh one to each run.
+    """What is left of some limits while an evaluation runs. Each run has a fresh one, or a renewed one.
 
     `steps` yields once for each step that is left; `tasks` counts down, from infinity when unbounded; `depth` and
     `text` are bounds that do not change.
@@ -44,10 +44,19 @@ class Budget:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.steps: Iterator[object] = itertools.repeat(True) if limits.steps is None else iter(range(limits.steps))
-        self.tasks: float = math.inf if limits.tasks is None else limits.tasks
+        self.steps: Iterator[object] = itertools.repeat(True)
+        self.tasks: float = math.inf
         self.depth: int = DEFAULT_DEPTH if limits.depth is None else limits.depth
         self.text: int = LARGEST if limits.text is None else min(limits.text, LARGEST)
+        self.renew()
+
+    def renew(self) -> None:
+        """Allow all that the limits allow, whatever has been used up: another evaluation begins."""
+        limits = self.limits
+        if limits.steps is not None:
+            self.steps = iter(range(limits.steps))
+        if limits.tasks is not None:
+            self.tasks = limits.tasks
 
     def charge(self, steps: int) -> bool:
         """Use up several steps at once; whether there were as many left."""

@@ -11,7 +11,7 @@ from chatml.callers import gatherer
 from chatml.engine import Engine
 from chatml.errors import CompileError, SurfaceError
 from chatml.lazy import lazy
-from chatml.limits import Budget, Limits
+from chatml.limits import Limits
 from chatml.parse import parse
 from chatml.records import frozen
 from chatml.resolve import Names, resolve
@@ -159,7 +159,7 @@ class Instance:
         >>> compile("let add a b = a + b").run().call("add", 1, 2)
         3
         """
-        self.machine.budget = Budget(self.limits)
+        self.machine.renew()
         return self.apply(self[name], list(args))
 
     def function(self, name: str) -> Callable[..., Any]:
@@ -177,18 +177,15 @@ class Instance:
         function, machine = self[name], self.machine
         signature = signature_of(self.program, name)
 
-        def renew() -> None:
-            machine.budget = Budget(machine.limits)
-
         def call(args: tuple[Any, ...]) -> Any:
             values = signature.to_values(args)
-            renew()
+            machine.renew()
             return signature.to_data(machine.apply(function, values))
 
         if isinstance(machine, compiled.Compiled):
             made = entry_of(self.program, machine.code, name)
             if made is not None:
-                ways = entries.Ways(call, renew, partial(machine.apply, function), signature.to_data)
+                ways = entries.Ways(call, machine.renew, partial(machine.apply, function), signature.to_data)
                 return entries.link_entry(machine, made, name, ways)
         return gatherer(len(signature.params))(call)
 

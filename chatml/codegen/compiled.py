@@ -48,6 +48,10 @@ class Compiled(Engine):
         self.namespace["T"] = budget.steps
         self.namespace["X"] = budget.text
 
+    def renew(self) -> None:
+        self._budget.renew()
+        self.namespace["T"] = self._budget.steps
+
     def run(self) -> None:
         self.guard(self.namespace["main"])
 

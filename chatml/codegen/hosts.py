@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from chatml.codegen.python import attribute, both, call, compare, const, item, keep, name
 from chatml.records import frozen
-from chatml.types.model import Record, Scalar, Type, Unit
+from chatml.types.model import Empty, Record, Scalar, Type, Unit
 from chatml.types.show import flatten
 from chatml.types.unify import resolved
 from chatml.values import INT_MAX, INT_MIN
@@ -88,9 +88,10 @@ class Fit:
             self.scalar(taken, name(variable), known)
             return HostData(self.parameter, variable, is_scalar=True)
         if isinstance(known, Record) and depth:
-            fields, _ = flatten(known.row)
+            fields, tail = flatten(known.row)
             self.conditions.append(is_a(taken, "dict"))
-            self.conditions.append(compare(call("len", name(variable)), ast.Eq(), const(len(fields))))
+            if tail is not Empty:  # Else further fields stay outside.
+                self.conditions.append(compare(call("len", name(variable)), ast.Eq(), const(len(fields))))
             found = {label: self.part(item(name(variable), const(label)), fields[label], depth - 1) for label in fields}
             return HostData(self.parameter, variable, fields=found)
         raise UnfitError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from functools import partial
 
 from chatml import core
@@ -22,6 +23,8 @@ class Test:
 
 def lower_match(body: Body, node: core.Match, target: Target) -> None:
     subject = body.value(node.scrutinee)
+    if isinstance(subject, ast.IfExp) and chosen(body, node, subject, target):
+        return
     if not body.stable(subject):
         subject = body.temporary(subject)
     tagged = [arm.pattern for arm in node.arms if isinstance(arm.pattern, core.Tagged)]
@@ -51,6 +54,47 @@ def lower_match(body: Body, node: core.Match, target: Target) -> None:
     for condition, block in reversed(arms):
         rest = block if condition is None else [ast.If(condition, block or [ast.Pass()], rest)]
     body.block += rest
+
+
+def chosen(body: Body, node: core.Match, subject: ast.IfExp, target: Target) -> bool:
+    """A match of one of two variants that are made right there: what chooses between them chooses between the arms.
+
+    Whether that is so: each of the two must go to an arm of its own that takes it apart no further.
+    """
+    ways = [taken(node.arms, made) for made in (subject.body, subject.orelse)]
+    if ways[0] is None or ways[1] is None or ways[0].arm is ways[1].arm:
+        return False
+    blocks: list[Block] = []
+    for way in (ways[0], ways[1]):
+        block: Block = []
+        for pattern, part in way.bindings:
+            variable = body.variable(pattern.slot) if isinstance(pattern, core.Bind) else body.unit.fresh()
+            block.append(assign(variable, part))
+        blocks.append(block + body.apart(partial(body.into, way.arm.body, target), body.ranges.copy()))
+    body.emit(ast.If(subject.test, blocks[0] or [ast.Pass()], blocks[1]))
+    return True
+
+
+@frozen(eq=False)
+class Taken:
+    """The arm that takes a variant, and the patterns of its arguments, each with the argument."""
+
+    arm: core.Arm
+    bindings: list[tuple[core.Pattern, ast.expr]]
+
+
+def taken(arms: Sequence[core.Arm], made: ast.expr) -> Taken | None:
+    """Which arm takes a variant, if the expression that makes it tells."""
+    match made:
+        case ast.Tuple([ast.Constant(tag), *args]):
+            for arm in arms:
+                if not isinstance(arm.pattern, core.Tagged):
+                    return None
+                patterns = arm.pattern.args
+                if arm.pattern.tag == tag and len(patterns) == len(args):
+                    plain = all(isinstance(pattern, core.Bind | core.Anything) for pattern in patterns)
+                    return Taken(arm, list(zip(patterns, args, strict=True))) if plain else None
+    return None
 
 
 def take_tag(body: Body, subject: ast.expr) -> ast.Name:
