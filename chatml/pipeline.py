@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from chatml import core
-from chatml.callers import gatherer
 from chatml.engine import Engine
 from chatml.errors import CompileError, SurfaceError
 from chatml.lazy import lazy
@@ -25,14 +24,13 @@ from chatml.types import check as check_types
 from chatml.values import BuiltinFunction, ModuleValue, Value
 
 if TYPE_CHECKING:
-    from chatml import conversion, evaluate
+    from chatml import evaluate, functions
     from chatml import portable as portability
     from chatml.codegen import body, code, compiled, lower
-    from chatml.codegen import entry as entries
     from chatml.diagnostics import Diagnostic
 else:
-    conversion, evaluate = lazy("chatml.conversion"), lazy("chatml.evaluate")
-    portability, entries = lazy("chatml.portable"), lazy("chatml.codegen.entry")
+    evaluate, functions = lazy("chatml.evaluate"), lazy("chatml.functions")
+    portability = lazy("chatml.portable")
     body, code = lazy("chatml.codegen.body"), lazy("chatml.codegen.code")
     compiled, lower = lazy("chatml.codegen.compiled"), lazy("chatml.codegen.lower")
 
@@ -174,20 +172,8 @@ class Instance:
         >>> decide({"name": "read"}), decide({"name": "write"})
         (('Allow',), ('Deny', 'write'))
         """
-        function, machine = self[name], self.machine
-        signature = signature_of(self.program, name)
-
-        def call(args: tuple[Any, ...]) -> Any:
-            values = signature.to_values(args)
-            machine.renew()
-            return signature.to_data(machine.apply(function, values))
-
-        if isinstance(machine, compiled.Compiled):
-            made = entry_of(self.program, machine.code, name)
-            if made is not None:
-                ways = entries.Ways(call, machine.renew, partial(machine.apply, function), signature.to_data)
-                return entries.link_entry(machine, made, name, ways)
-        return gatherer(len(signature.params))(call)
+        cell = self.program.core.definitions[name]
+        return functions.function_of(self.program.checked, self.machine, cell, name)
 
     def apply(self, function: Value, args: list[Value]) -> Value:
         """Apply any function value to arguments (language.md section 5.9). Raises `RuntimeFailure`."""
@@ -224,21 +210,6 @@ def generated(script: core.Script, surface: Surface, bounded: bool) -> code.Code
             return lower.generate(script, infos, bounded=bounded)
         except body.TooDeep:
             return None
-
-
-@lru_cache(maxsize=256)
-def signature_of(program: Program, name: str) -> conversion.Signature:
-    """The signature of a definition."""
-    return conversion.signature(name, program.checked.bindings[name])
-
-
-@lru_cache(maxsize=256)
-def entry_of(program: Program, made: code.Code, name: str) -> code.Code | None:
-    """The code of a function's entry; None for a signature that takes more than a test of the arguments."""
-    signature = signature_of(program, name)
-    cell = program.core.definitions[name]
-    with deep():
-        return entries.generate_entry(code, cell, signature.params, conversion.JSON_TYPE, has_json=signature.has_json)
 
 
 @lru_cache(maxsize=64)

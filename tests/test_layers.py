@@ -39,6 +39,7 @@ ROOMS = (
     ("chatml.builtins",),
     ("chatml.surfaces",),
     ("chatml.conversion",),
+    ("chatml.functions",),
     ("chatml.pipeline",),
     ("chatml.coverage", "chatml.door", "chatml.trace", "chatml.workspace"),
     ("chatml",),

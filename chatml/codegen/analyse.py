@@ -35,13 +35,15 @@ class Facts:
     `cells` maps cells to the functions that they hold for certain. `looping` are the functions that end in a call of
     themselves. `bouncing` are those that end in a call which must not grow the stack although it is no loop: of an
     unknown function, or of one that may come back. `variables` are the `let`s whose ref never leaves its function.
-    `recursive` says whether a running function may be called again, or calls go deeper than `SHALLOW` anyway.
+    `shallow` are the functions from which calls go no deeper than `SHALLOW`, and none comes back to a running function;
+    `recursive` says whether there are others.
     """
 
     cells: dict[int, core.Lambda]
     looping: set[core.Lambda]
     bouncing: set[core.Lambda]
     variables: set[core.Let]
+    shallow: set[core.Lambda]
     recursive: bool
 
 
@@ -55,10 +57,10 @@ def analyse(script: core.Script, builtins: Callable[[core.Expr], bool]) -> Facts
     bouncing = endless(tails, {function for function, found in calls.items() if found.unknown_tail})
     everywhere = {function: found.inner | found.tail for function, found in calls.items()}
     top = walk.top
-    unknown = any(found.unknown or found.unknown_tail for found in (top, *calls.values()))
-    levels = heights(everywhere, set())
-    recursive = unknown or len(levels) < len(everywhere) or max(levels.values(), default=0) > SHALLOW
-    return Facts(walk.cells, looping, bouncing, walk.variables, recursive)
+    unknown = {function for function, found in calls.items() if found.unknown or found.unknown_tail}
+    shallow = {function for function, height in heights(everywhere, unknown).items() if height <= SHALLOW}
+    recursive = top.unknown or top.unknown_tail or len(shallow) < len(everywhere)
+    return Facts(walk.cells, looping, bouncing, walk.variables, shallow, recursive)
 
 
 def endless(graph: Graph, seeds: set[core.Lambda]) -> set[core.Lambda]:

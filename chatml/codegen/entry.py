@@ -100,7 +100,9 @@ def attempt(block: Block, kinds: str, instead: Block, otherwise: Block) -> ast.s
 
 def in_place(code: Code, cell: int, data: Sequence[HostData]) -> tuple[Unit, Block]:
     """Statements that assign `result`: the body of the function, or a call of it where that cannot be."""
-    function = None if code.facts.recursive else code.facts.cells.get(cell)
+    function = code.facts.cells.get(cell)
+    if function not in code.facts.shallow:
+        function = None  # It needs room on the stack.
     kept = {part.parameter for part in data}
     while function is not None:
         body = EntryBody(code, function, data, kept)

@@ -28,7 +28,7 @@ from chatml.faults import (
 from chatml.limits import Budget
 from chatml.records import frozen
 from chatml.source import Span
-from chatml.values import GENERATED, BuiltinFailure
+from chatml.values import BuiltinFailure
 
 
 @frozen
@@ -70,7 +70,7 @@ def trace(traceback: TracebackType | None, code: Code, namespace: Mapping[str, A
     while traceback is not None:
         frame, following = traceback.tb_frame, traceback.tb_next
         step = None
-        if frame.f_globals is namespace and frame.f_code.co_filename == GENERATED:
+        if frame.f_globals is namespace:
             ours = True
             spot, defined = code.spots[traceback.tb_lineno], code.spots[frame.f_code.co_firstlineno]
             if spot is not None and (spot.kind is not Kind.FUNCTION or following is None):
