@@ -4,8 +4,8 @@
 
 Prints one table. Every row is the median of RUNS runs (default 7), all in fresh processes and interleaved, so that a
 busy moment of the machine falls on every row alike; ratios compare rows of this one run. `wall`, `cpu` and
-`peak` are those of the whole process, `work` is the processor time of `chatml.check`, or of
-the formatter, alone.
+`peak` are those of the whole process, `× python` compares processor time, `work` is the processor time of
+`chatml.check`, or of the formatter, alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,40 @@ import attrs
 ROOT = Path(__file__).parent.parent
 SEARCH_PATH = os.pathsep.join([str(ROOT), str(ROOT / "runtime")])
 HELLO = 'print("hello")\n'
+SHORT = """\
+type line = { sku : string; count : int; price : float }
+type order = { id : string; lines : line array; state : [ `Open | `Paid(float) ] }
+
+(* The value of an order, before discounts. *)
+let total : order -> float = fun order ->
+  Array.fold(order.lines, 0.0, fun sum line ->
+    if line.count == 0 then sum
+    else sum +. line.price *. 1.5)
+
+let describe order =
+  match order.state with
+  | `Open -> order.id ++ " is open"
+  | `Paid(amount) -> order.id ++ " paid " ++ to_string(amount)
+
+let close order = { order with state = `Paid(total(order)); closed = true }
+let sample : order = { id = "o1"; lines = [{ sku = "a"; count = 1; price = 2.5 }]; state = `Open }
+let closed = close(sample)
+
+print(describe(sample))
+print(describe(closed))
+"""
+POLICY = ROOT / "examples/guard.chatml", ROOT / "examples/guard.json5"
 LINES = (1_000, 5_000, 10_000)
+LONG = {f"fmt {LINES[-1]:,} lines": LINES[-1], **{f"check {lines:,} lines": lines for lines in LINES}}
+"""The rows whose work is measured by the line, and how many lines that is."""
+
+COMMAND = """\
+import re
+import sys
+from chatml.cli import main
+sys.exit(main())
+"""
+"""What the command `chatml` runs where `pip` has installed it."""
 
 BLOCK = """\
 type line_{n} = {{ sku : string; count : int; price : float }}
@@ -60,12 +93,12 @@ let shown_{n} = Report_{n}.line(sample_{n})
 
 CHECK = """\
 import gc, sys, time
-import chatml
+from chatml import check
 from chatml.cli.program import GARBAGE_AT
 gc.set_threshold(GARBAGE_AT)
 text = open(sys.argv[1], encoding="utf-8").read()
 start = time.process_time()
-findings = chatml.check(text)
+findings = check(text)
 print(time.process_time() - start)
 assert findings == (), findings[0]
 """
@@ -121,14 +154,19 @@ def measure(*command: str) -> Measured:
 def main(runs: int) -> None:
     """Measure everything, and print the table."""
     with tempfile.TemporaryDirectory() as folder:
-        hello = Path(folder, "hello.chatml")
+        hello, short = Path(folder, "hello.chatml"), Path(folder, "short.chatml")
         hello.write_text(HELLO, encoding="utf-8")
+        short.write_text(SHORT, encoding="utf-8")
+        policy, scenario = map(str, POLICY)
         scripts = {lines: Path(folder, f"{lines}.chatml") for lines in LINES}
         for lines, path in scripts.items():
             path.write_text(script(lines), encoding="utf-8")
         commands = {
             "python -c pass": ("-c", "pass"),
-            "chatml run hello.chatml": ("-m", "chatml", "run", str(hello)),
+            "run one line": ("-c", COMMAND, "run", str(hello)),
+            "run 20 lines": ("-c", COMMAND, "run", str(short)),
+            "check 20 lines": ("-c", COMMAND, "check", str(short)),
+            "run --events": ("-c", COMMAND, "run", policy, "--events", scenario),
             f"fmt {LINES[-1]:,} lines": ("-c", FORMAT, str(scripts[LINES[-1]])),
             **{f"check {lines:,} lines": ("-c", CHECK, str(path)) for lines, path in scripts.items()},
         }
@@ -144,19 +182,17 @@ def main(runs: int) -> None:
 
 def show(measured: dict[str, list[Measured]], size: dict[int, int]) -> None:
     """Print the medians, a row for each command."""
-    base = median(run.wall for run in measured["python -c pass"])
-    work = {
-        name: median(float(run.output) for run in runs) for name, runs in measured.items() if name.endswith("lines")
-    }
-    titles = ("wall ms", "× python", "cpu ms", "peak MiB", "work ms", "µs/line", "lines/s", "KB/s")
+    base = median(run.cpu for run in measured["python -c pass"])
+    work = {name: median(float(run.output) for run in runs) for name, runs in measured.items() if name in LONG}
+    titles = ("wall ms", "cpu ms", "× python", "peak MiB", "work ms", "µs/line", "lines/s", "KB/s")
     print(f"{'':<24}" + "".join(f"{title:>10}" for title in titles))
     for name, runs in measured.items():
         wall = median(run.wall for run in runs)
         cpu = median(run.cpu for run in runs)
         memory = median(run.memory for run in runs)
-        print(f"{name:<24}{wall * 1000:>10.0f}{wall / base:>10.1f}{cpu * 1000:>10.0f}{memory:>10.1f}", end="")
+        print(f"{name:<24}{wall * 1000:>10.0f}{cpu * 1000:>10.0f}{cpu / base:>10.1f}{memory:>10.1f}", end="")
         if name in work:
-            lines, seconds = int(name.split()[1].replace(",", "")), work[name]
+            lines, seconds = LONG[name], work[name]
             print(f"{seconds * 1000:>10.0f}{seconds / lines * 1e6:>10.1f}{lines / seconds:>10,.0f}", end="")
             print(f"{size[lines] / seconds / 1000:>10.0f}", end="")
         print()
