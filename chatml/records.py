@@ -37,7 +37,7 @@ def frozen(cls: type[T] | None = None, /, *, eq: bool = True) -> Any:
     (Pair(left=1, right=0), True, ('left', 'right'))
     """
     methods = FROZEN | VALUE if eq else FROZEN
-    return (lambda cls: make(cls, methods)) if cls is None else make(cls, methods)
+    return (lambda cls: make(cls, methods, WEAK)) if cls is None else make(cls, methods, WEAK)
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
@@ -73,8 +73,11 @@ def contents(record: object) -> tuple[Any, ...]:
     return tuple([getattr(record, name) for name in fields(record)])
 
 
-def make(cls: type[T], methods: dict[str, Any]) -> type[T]:
-    """The class of records that a class describes; `methods` are those that it does not write itself."""
+def make(cls: type[T], methods: dict[str, Any], more: tuple[str, ...] = ()) -> type[T]:
+    """The class of records that a class describes.
+
+    `methods` are those that it does not write itself, `more` the slots beside those of its fields.
+    """
     base: Any = cls.__base__
     own, inherited = tuple(cls.__annotations__), getattr(base, "__match_args__", ())
     names = inherited + own
@@ -83,7 +86,7 @@ def make(cls: type[T], methods: dict[str, Any]) -> type[T]:
     if inherited:
         defaults = (base.__init__.__defaults__ or ()) + defaults
     slots = vars(base).get("__slots__", ())
-    namespace["__slots__"] = tuple([name for name in own if name not in slots])
+    namespace["__slots__"] = tuple([name for name in own + more if name not in slots])
     namespace["__match_args__"] = names
     namespace["__reduce__"] = reduce
     made: Any = type(cls.__name__, cls.__bases__, methods | namespace)
@@ -147,3 +150,5 @@ def reduce(record: object) -> tuple[type, tuple[Any, ...]]:
 
 FROZEN: dict[str, Any] = {"__setattr__": refuse, "__delattr__": refuse}
 VALUE: dict[str, Any] = {"__eq__": equal, "__hash__": digest, "__repr__": show}
+WEAK = ("__weakref__",)
+"""What a host may hold can be held weakly, which nodes of trees have no room for."""

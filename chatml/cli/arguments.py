@@ -20,8 +20,8 @@ else:
 
 VALUE = frozenset(("choices", "default", "dest", "help", "metavar"))
 """What may be said of an option that plainly takes a value: no type to convert it to, no other number of values."""
-PLACE = frozenset(("help", "metavar", "nargs"))
-"""What may be said of a positional argument that is plainly read; `nargs` can be `+`, of the last one."""
+PLACE = frozenset(("help", "metavar"))
+"""What may be said of a positional argument that is plainly read; of the last one also `nargs="+"`: several words."""
 
 
 class Arguments:
@@ -102,15 +102,13 @@ def looks_like_option(word: str) -> bool:
 
 def fill(places: list[tuple[str, dict[str, Any]]], words: list[str], read: dict[str, Any]) -> bool:
     """Give the positional arguments their words; whether that was plain, and all of them have one."""
-    for index, (name, settings) in enumerate(places):
-        is_last = index == len(places) - 1
-        if not settings.keys() <= PLACE or settings.get("nargs", "+") != "+" or len(words) <= index:
-            return False
-        if "nargs" not in settings:
-            read[name] = words[index]
-        elif is_last:
-            read[name] = words[index:]
-            return True
-        else:
-            return False
-    return len(words) == len(places)
+    many = bool(places) and places[-1][1].get("nargs") == "+"
+    single = places[: len(places) - many]
+    if not all(settings.keys() <= PLACE for _, settings in single):
+        return False
+    if len(words) < len(places) or (len(words) > len(places) and not many):
+        return False
+    read |= {name: word for (name, _), word in zip(single, words, strict=False)}
+    if many:
+        read[places[-1][0]] = words[len(single) :]
+    return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import weakref
 
 import attrs
 import pytest
@@ -96,6 +97,13 @@ def test_no_record_takes_other_attributes() -> None:
     with pytest.raises(AttributeError):
         object.__setattr__(counter, "other", 1)
     assert not hasattr(Point(1), "__dict__")
+
+
+def test_records_for_hosts_can_be_held_weakly() -> None:
+    for point in (Point(1), Named(1)):
+        assert weakref.ref(point)() is point
+    with pytest.raises(TypeError):
+        weakref.ref(Leaf(1))
 
 
 def test_copies_and_pickles_hold_the_same() -> None:
