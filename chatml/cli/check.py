@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from chatml.cli.arguments import Arguments
-from chatml.cli.console import add_surface, choose_surface, conclude, read_source
+from chatml.cli.console import add_surface, choose_surface, conclude, read_source, refuse_twice
 from chatml.errors import CompileError
 from chatml.pipeline import check
 
@@ -22,6 +22,7 @@ def configure(arguments: Arguments) -> None:
 
 
 def execute(args: SimpleNamespace) -> int:
+    refuse_twice(args.files)
     found = [diagnostic for path in args.files for diagnostic in check_file(path, args.surface, args.portable)]
     return conclude(found, len(args.files), as_json=args.json)
 

@@ -34,6 +34,10 @@ SURFACES: Mapping[str, Callable[[], Surface]] = {
 
 DOCUMENTS = (".md", ".chatmd")
 """The names of prompt documents end so."""
+SCRIPTS = (".chatml", *DOCUMENTS)
+"""The names of scripts end so."""
+DATA = (".json5", ".json", ".jsonl")
+"""The names of scenarios and other data end so: no script is called like that."""
 
 HANDLER = "on_event"
 DEFINES_HANDLER = rf"(?m)^\s*let\s+(rec\s+)?{HANDLER}\b"
@@ -68,15 +72,36 @@ def read_source(path: str) -> Source:
 
     Raises `CompileError` for text that is not UTF-8, and for a document that does not load.
     """
+    if path.endswith(DATA):
+        raise Failure(f"{path} is no script but data: `chatml run SCRIPT --events {path}` feeds it to a moderator")
     if path.endswith(DOCUMENTS):
         read_moderator: Callable[[str], Source] = import_module("chatml.cli.documents.reading").read_moderator
         return read_moderator(path)
-    return decode("<stdin>", read_bytes(path)) if path == "-" else decode(path, read_bytes(path))
+    return read_text(path)
+
+
+def read_data(path: str) -> Source:
+    """The scenario in a file, or on standard input for `-`. Raises `CompileError` for text that is not UTF-8."""
+    if path.endswith(SCRIPTS):
+        raise Failure(f"{path} is a script, not a scenario: `chatml run {path} --events SCENARIO` feeds it one")
+    return read_text(path)
+
+
+def read_text(path: str) -> Source:
+    return decode("<stdin>" if path == "-" else path, read_bytes(path))
+
+
+def refuse_twice(paths: Sequence[str]) -> None:
+    """Standard input can be read once."""
+    if paths.count("-") > 1:
+        raise Failure("standard input can be read once: name `-` once")
 
 
 def read_bytes(path: str) -> bytes:
     """The content of a file, or of standard input for `-`."""
     if path == "-":
+        if sys.stdin is None:
+            raise Failure("cannot read standard input: it is closed")
         return sys.stdin.buffer.read()
     try:
         with open(path, "rb") as file:
@@ -121,12 +146,8 @@ def escaped(character: re.Match[str]) -> str:
 
 
 def write(stream: TextIO, line: str) -> None:
-    """Write a line at once; what the stream's encoding lacks is escaped."""
-    try:
-        stream.write(line + "\n")
-    except UnicodeEncodeError:
-        encoding = stream.encoding or "ascii"
-        stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    """Write a line at once."""
+    stream.write(line + "\n")
     stream.flush()
 
 

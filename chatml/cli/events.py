@@ -9,7 +9,7 @@ from typing import TextIO
 
 from chatml.boundary import from_json
 from chatml.builtins.json_writer import write as write_json
-from chatml.cli.console import SURFACES, Failure, json_line, read_source, report, wants_colour, write
+from chatml.cli.console import SURFACES, Failure, json_line, read_data, read_source, report, wants_colour, write
 from chatml.cli.timeline import Timeline
 from chatml.errors import CompileError, RuntimeFailure
 from chatml.pipeline import EngineName
@@ -39,7 +39,7 @@ def feed(
         source = read_source(script)
         compiled = compile_script(source, surface=SURFACES[surface or "ui"](), engine=engine)
         report(compiled.warnings)
-        scenario = read_scenario(read_source(events))
+        scenario = read_scenario(read_data(events))
         stage: Stage = tracing.stage(ScriptArtifact("main", compiled), scenario, printed)
     except CompileError as error:
         report(error.diagnostics)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from pathlib import Path, PurePath
+from pathlib import Path
 from types import SimpleNamespace
 
 from chatml.cli.arguments import Arguments
-from chatml.cli.console import DOCUMENTS, Failure, count, read_bytes, report
+from chatml.cli.console import DATA, DOCUMENTS, Failure, count, read_bytes, refuse_twice, report
 from chatml.decode import decode
 from chatml.errors import CompileError
 from chatml.format import format_script
@@ -25,6 +25,7 @@ def configure(arguments: Arguments) -> None:
 
 
 def execute(args: SimpleNamespace) -> int:
+    refuse_twice(args.files)
     changed = faulty = 0
     for path in args.files:
         content = read_script(path)
@@ -51,9 +52,10 @@ def execute(args: SimpleNamespace) -> int:
 
 
 def read_script(path: str) -> bytes:
-    """The content of a script; a prompt document is none."""
-    if PurePath(path).suffix in DOCUMENTS:
-        raise Failure(f"cannot format {path}: it is a document, not a script")
+    """The content of a script; a prompt document and a scenario are none."""
+    if path.endswith((*DOCUMENTS, *DATA)):
+        what = "a document" if path.endswith(DOCUMENTS) else "data"
+        raise Failure(f"cannot format {path}: it is {what}, not a script")
     return read_bytes(path)
 
 

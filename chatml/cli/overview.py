@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Mapping
 from importlib import metadata
 
+from chatml.suggest import did_you_mean
+
 OK = 0
 
 
@@ -20,8 +22,21 @@ def answer(name: str, description: str, commands: Mapping[str, str], words: list
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=Version, nargs=0, help="print the version and exit")
-    parser.add_argument("command", choices=commands, metavar="COMMAND", help=argparse.SUPPRESS)
+    refused = refusal(name, commands, words)
+    if refused is not None:
+        parser.error(refused)
     parser.parse_args(words)
+
+
+def refusal(name: str, commands: Mapping[str, str], words: list[str]) -> str | None:
+    """What is wrong with a call that names none of the commands; None for one that asks for help or the version."""
+    if not words:
+        return f"which command? `{name} --help` lists them"
+    if words[0] in ("-h", "--help", "--version"):
+        return None
+    if words[0].startswith("-"):
+        return f"the command comes first: {name} COMMAND {words[0]}"
+    return f"there is no command {words[0]}: {did_you_mean(words[0], commands) or f'see `{name} --help`'}"
 
 
 class Version(argparse.Action):

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 from chatml.cli.arguments import Arguments
@@ -35,6 +36,20 @@ def spare_the_collector() -> None:
 UNUSABLE, INTERRUPTED = 2, 130
 
 
+def prepare_output() -> None:
+    """Escape what the encoding of standard output lacks; what goes to a closed stream goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def give_up_output() -> None:
+    """Let what is still in the buffer of standard output go nowhere, so that Python does not fail on it in the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 @frozen
 class CommandLine:
     """A program: its name, what it is for, and its commands with a summary each.
@@ -51,8 +66,11 @@ class CommandLine:
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Run the command line; returns the exit status."""
         spare_the_collector()
+        prepare_output()
         try:
-            return self.dispatch(list(sys.argv[1:] if argv is None else argv))
+            status = self.dispatch(list(sys.argv[1:] if argv is None else argv))
+            sys.stdout.flush()
+            return status
         except Failure as failure:
             print(f"{self.name}: {failure}", file=sys.stderr)
             return UNUSABLE
@@ -60,7 +78,12 @@ class CommandLine:
             print(f"{self.name}: interrupted", file=sys.stderr)
             return INTERRUPTED
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            give_up_output()
+            return UNUSABLE
+        except OSError as error:
+            give_up_output()
+            what = "write the output" if error.filename is None else f"use {error.filename}"
+            print(f"{self.name}: cannot {what}: {error.strerror or error}", file=sys.stderr)
             return UNUSABLE
 
     def dispatch(self, words: list[str]) -> int:

@@ -266,7 +266,7 @@ def test_junit(folder: Path, tmp_path: Path) -> None:
     [
         (["missing.scenario.json5"], "missing"),
         (["."], "no scenario found"),
-        (["guard.chatml", "--junit", "."], "write"),
+        (["guard.json5", "--junit", "."], "write"),
     ],
 )
 def test_calls_at_fault(
@@ -277,6 +277,7 @@ def test_calls_at_fault(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(folder)
+    scenario(folder, SCENARIO % "'reject'", "guard.json5")
     assert main(["test", *arguments]) == 2
     assert said in capsys.readouterr().err
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 
-from chatml.cli.console import SURFACES, Failure, count, read_source
+from chatml.cli.console import SURFACES, Failure, count, read_data, read_source
 from chatml.cli.repl.conversation import Conversation
 from chatml.cli.repl.events import read_event
 from chatml.cli.repl.screen import Screen
@@ -85,7 +85,7 @@ def undo(session: Session, screen: Screen, argument: str) -> bool:
 
 
 def begin(session: Session, screen: Screen, argument: str) -> bool:
-    scenario = read_scenario(read_source(path_of(argument)))
+    scenario = read_scenario(read_data(path_of(argument)))
     conversation = session.begin(scenario)
     screen.report(conversation.warnings)
     screen.show(

@@ -9,9 +9,8 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 
 from chatmd.problems import ChatmdError
-from chatml.cli.console import SURFACES, Failure, read_bytes, read_source
+from chatml.cli.console import SURFACES, Failure, read_data, read_source
 from chatml.cli.documents.reading import FORMATS, SUFFIXES, ConversationError, format_of
-from chatml.decode import decode
 from chatml.diagnostics import Diagnostic
 from chatml.errors import ChatmlError, CompileError, RuntimeFailure
 from chatml.records import frozen
@@ -90,7 +89,7 @@ def where(diagnostics: Sequence[Diagnostic]) -> str:
 
 def read_setting(path: str | None) -> Scenario:
     """The scenario whose session and host are used."""
-    return Scenario(events=()) if path is None else read_scenario(decode(path, read_bytes(path)))
+    return Scenario(events=()) if path is None else read_scenario(read_data(path))
 
 
 def find_transcripts(paths: Iterable[str]) -> list[str]:

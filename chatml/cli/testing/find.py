@@ -6,13 +6,10 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from chatml.cli.console import DOCUMENTS, Failure
+from chatml.cli.console import SCRIPTS, Failure
 
 SUFFIX = ".scenario.json5"
 """The names of scenarios with expectations end so."""
-
-SCRIPTS = (".chatml", *DOCUMENTS)
-"""What a script beside its scenario may be called, the first that exists counts."""
 
 
 def find_scenarios(paths: Iterable[str]) -> list[str]:
@@ -27,6 +24,8 @@ def scenarios_at(named: str) -> Iterator[str]:
     if not os.path.isdir(named):
         if not os.path.exists(named):
             raise Failure(f"cannot read {named}: there is no such file or folder")
+        if named.endswith(SCRIPTS):
+            raise Failure(f"{named} is a script: name its scenario, {Path(named).stem}{SUFFIX}, or their folder")
         yield named
         return
     for folder, folders, files in os.walk(named):
@@ -37,7 +36,7 @@ def scenarios_at(named: str) -> Iterator[str]:
 def script_of(scenario: str) -> str | None:
     """The script beside a scenario: of `guard.late.scenario.json5` it is `guard.late.chatml`, or else `guard.chatml`.
 
-    A prompt document, `guard.chatmd` or `guard.md`, does as well.
+    A prompt document, `guard.chatmd` or `guard.md`, does as well; of several the first of `SCRIPTS` counts.
     """
     path = Path(scenario)
     stem = path.name.removesuffix(SUFFIX) if path.name.endswith(SUFFIX) else path.stem
