@@ -53,17 +53,24 @@ def execute(args: SimpleNamespace) -> int:
             if args.json:
                 print_json(encode_result(result))
                 continue
-            for line in describe(result):
-                write(sys.stdout, line)
+            show_lines(describe(result))
     except CompileError as error:
         report(error.diagnostics)
         return 1
+    except KeyboardInterrupt:
+        if total.conversations and not args.json:
+            show_lines(["", f"interrupted: {total.conversations} of {len(paths)}", *show_total(total)])
+        raise
     if args.json:
         print_json({"total": encode_total(total, scripts)})
     else:
-        for line in show_total(total):
-            write(sys.stdout, line)
+        show_lines(show_total(total))
     return 1 if total.is_at_fault else 0
+
+
+def show_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        write(sys.stdout, line)
 
 
 def with_progress(results: Iterable[Result], number: int) -> Iterator[Result]:
@@ -71,12 +78,20 @@ def with_progress(results: Iterable[Result], number: int) -> Iterator[Result]:
     if not sys.stderr.isatty():
         yield from results
         return
-    for done, result in enumerate(results, 1):
-        sys.stderr.write(CLEAR_LINE)
-        sys.stderr.flush()
-        yield result
-        sys.stderr.write(f"{done}/{number}" if done < number else "")
-        sys.stderr.flush()
+    try:
+        show_progress(f"0/{number}")
+        for done, result in enumerate(results, 1):
+            show_progress("")
+            yield result
+            show_progress(f"{done}/{number}")
+    finally:
+        show_progress("")
+
+
+def show_progress(text: str) -> None:
+    """Write over the line at the end of a terminal."""
+    sys.stderr.write(f"{CLEAR_LINE}{text}")
+    sys.stderr.flush()
 
 
 CLEAR_LINE = "\r\x1b[K"

@@ -7,6 +7,7 @@ from typing import Any
 
 from chatml import core
 from chatml.branches import mark_branches
+from chatml.builtins.globals import GLOBALS
 from chatml.errors import RuntimeFailure
 from chatml.evaluate import SIMPLE, Closure, Frame, Walker
 from chatml.limits import Limits
@@ -16,8 +17,8 @@ from chatml.trace.collect import BUILTIN, Collector
 from chatml.trace.model import Kind
 from chatml.values import BuiltinFunction, Value
 
-SHOWN_GLOBALS = ("print",)
-"""The globals whose calls are shown: the others are operators by another name. A call that fails is always shown."""
+OPERATORS = frozenset(builtin.name for builtin in GLOBALS if builtin.name != "print")
+"""The globals of the language are operators by another name: a call is shown only if it fails."""
 
 
 @node
@@ -60,9 +61,6 @@ class TracingWalker(Walker):
     ) -> None:
         super().__init__(script, builtins, sink, limits)
         self.collector = collector
-        self.hidden = frozenset(
-            cell.name for cell in script.builtins if cell.module is None and cell.name not in SHOWN_GLOBALS
-        )
 
     def run(self) -> None:
         try:
@@ -111,7 +109,7 @@ class TracingWalker(Walker):
 
     def call_builtin(self, builtin: BuiltinFunction, args: list[Value], depth: int, span: Span | None) -> Value:
         """The call ends where the evaluation that it is part of ends: right after it, as builtins are tail calls."""
-        if builtin.name not in self.hidden:
+        if builtin.name not in OPERATORS:
             self.collector.open("call", builtin.name, args, span, key=BUILTIN)
             return Walker.call_builtin(self, builtin, args, depth, span)
         try:

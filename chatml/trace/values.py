@@ -68,13 +68,13 @@ def quoted(text: str, length: int) -> str:
     return dumps(text[: length + 1], ensure_ascii=False)
 
 
-def join(todo: Todo, values: Sequence[Value], before: str, after: str, room: int) -> None:
+def join(todo: Todo, values: Sequence[Value], before: str, after: str, room: int, between: str = ", ") -> None:
     """Put values on the list between two marks, as many as there is room for."""
     todo.append(Mark(after))
     for index in range(min(len(values), room) - 1, -1, -1):
         todo.append(values[index])
         if index:
-            todo.append(Mark(", "))
+            todo.append(Mark(between))
     todo.append(Mark(before))
 
 
@@ -139,7 +139,7 @@ def write_member(member: Member, todo: Todo, room: int) -> None:
         case ("Number", float(number)):
             todo.append(Mark(repr(number).removesuffix(".0")))
         case ("Array", list(items)):
-            join(todo, [Member(item) for item in items[:room]], "[", "]", room)
+            join(todo, [Member(item) for item in items[:room]], "[", "]", room, ",")
         case other:
             todo.append(other)
 

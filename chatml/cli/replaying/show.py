@@ -15,7 +15,8 @@ from chatml_runtime.replay.findings import KINDS
 QUIET = ("approved", "undecided")
 """What is counted, and not shown one by one."""
 
-MOST_REASONS = 10
+MOST = 10
+"""How many reasons or transcripts are named one by one at the end."""
 
 
 def show(result: Result) -> Iterator[str]:
@@ -77,10 +78,14 @@ def only(those: Sequence[Finding], others: Sequence[Finding]) -> list[Finding]:
 
 @mutable
 class Total:
-    """All results together, one count of findings per script. `events` are those of the first."""
+    """All results together, one count of findings per script. `events` are those of the first.
+
+    `unread` names the first of the transcripts that could not be replayed.
+    """
 
     counts: list[Counter[str]]
     reasons: list[Counter[str]]
+    unread: list[str]
     conversations: int = 0
     events: int = 0
     problems: int = 0
@@ -89,12 +94,14 @@ class Total:
     @classmethod
     def of(cls, scripts: int) -> Total:
         """An empty total."""
-        return cls([Counter() for _ in range(scripts)], [Counter() for _ in range(scripts)])
+        return cls([Counter() for _ in range(scripts)], [Counter() for _ in range(scripts)], [])
 
     def add(self, result: Result) -> None:
         self.conversations += 1
         if result.problem is not None:
             self.problems += 1
+            if len(self.unread) < MOST:
+                self.unread.append(result.path)
             return
         self.events += result.replays[0].events
         for counts, reasons, replayed in zip(self.counts, self.reasons, result.replays, strict=True):
@@ -120,14 +127,18 @@ def show_total(total: Total) -> Iterator[str]:
         yield f"  {'not read':<11}{total.problems}"
     if len(total.counts) == 2:
         yield f"  {'different':<11}{total.different}"
-        return
-    (reasons,) = total.reasons
-    if reasons:
+    elif total.reasons[0]:
+        (reasons,) = total.reasons
         yield "why calls were rejected"
-        for reason, number in reasons.most_common(MOST_REASONS):
+        for reason, number in reasons.most_common(MOST):
             yield f"  {number:>6}  {one_line(reason)}"
-        if len(reasons) > MOST_REASONS:
-            yield f"          and {count(len(reasons) - MOST_REASONS, 'other reason')}"
+        if len(reasons) > MOST:
+            yield f"          and {count(len(reasons) - MOST, 'other reason')}"
+    if total.problems and total.conversations > MOST:
+        yield "what could not be replayed"
+        yield from (f"  {path}" for path in total.unread)
+        if total.problems > len(total.unread):
+            yield f"  and {count(total.problems - len(total.unread), 'other')}"
 
 
 def encode_result(result: Result) -> dict[str, Any]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context
 
 from chatmd.problems import ChatmdError
@@ -24,6 +28,9 @@ IN_FOLDERS = tuple(suffix for suffix in SUFFIXES if suffix != ".md")
 
 CHUNK = 8
 """How many transcripts a process takes at a time."""
+
+AHEAD = 4
+"""How many times as much is given to each process before a result is awaited: what is done waits in memory."""
 
 
 @frozen
@@ -115,14 +122,34 @@ def work_through(order: Order, paths: Sequence[str], jobs: int) -> Iterator[Resu
     if jobs <= 1 or len(paths) < 2:
         yield from map(own.work, paths)
         return
-    chunk = max(1, min(CHUNK, len(paths) // jobs))
+    size = max(1, min(CHUNK, len(paths) // jobs))
     pool = ProcessPoolExecutor(min(jobs, len(paths)), get_context("spawn"), prepare, (order,))
+    begun: deque[Future[list[Result]]] = deque()
     try:
-        yield from pool.map(work_here, paths, chunksize=chunk)
+        for first in range(0, len(paths), size):
+            with interrupts_ignored():  # a process that is started here must not tell of an interrupt
+                begun.append(pool.submit(work_here, paths[first : first + size]))
+            if len(begun) > jobs * AHEAD:
+                yield from begun.popleft().result()
+        while begun:
+            yield from begun.popleft().result()
     except BrokenProcessPool:
         raise Failure("a process died; leave out --jobs to see which transcript it had") from None
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """For so long, this process and those that it starts ignore Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 WORKERS: list[Worker] = []
@@ -130,8 +157,10 @@ WORKERS: list[Worker] = []
 
 
 def prepare(order: Order) -> None:
+    """Get a process ready to work for another one; an interrupt ends it without a word."""
     WORKERS[:] = [Worker(order)]
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def work_here(path: str) -> Result:
-    return WORKERS[0].work(path)
+def work_here(paths: Sequence[str]) -> list[Result]:
+    return [WORKERS[0].work(path) for path in paths]
