@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from chatml.cli import main
+from chatml.cli.documents import main as documents
 from tests.house import COMMANDS, environment
 
 POLICY = "let initial_state = 0\nlet on_event ctx st ev = Task.pure(st)\n"
@@ -48,6 +49,21 @@ def test_files_that_stand_in_for_each_other(
     output, report = capsys.readouterr()
     assert (output, report.count("\n")) == ("", 1)
     assert report.startswith("chatml: ")
+    assert said in report
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("check guard.chatml", "guard.chatml is a script, not a document: `chatml check guard.chatml`"),
+        ("show -", "not from standard input"),
+        ("tail missing.chat", "cannot read missing.chat: No such file or directory"),
+    ],
+)
+def test_what_is_no_document(words: str, said: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert documents(words.split()) == 2
+    output, report = capsys.readouterr()
+    assert (output, report.count("\n")) == ("", 1)
     assert said in report
 
 

@@ -34,6 +34,10 @@ class ConversationError(Exception):
 
 def load_document(path: str) -> chatmd.Document:
     """The document in a file. Raises `ChatmdError`; a file that cannot be read at all is a `Failure`."""
+    if path == "-":
+        raise Failure("a document names files beside it, so it is read from a file, not from standard input")
+    if path.endswith(".chatml"):
+        raise Failure(f"{path} is a script, not a document: `chatml check {path}`")
     read_bytes(path)
     return chatmd.load_file(path)
 

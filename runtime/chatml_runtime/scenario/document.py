@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NoReturn, TypeVar
 
 import attrs
 import json5
 
 from chatml.boundary import from_json
-from chatml.diagnostics import Diagnostic
+from chatml.diagnostics import Diagnostic, Label
 from chatml.errors import BoundaryError, CompileError
 from chatml.source import Source, Span
 from chatml.suggest import did_you_mean
 from chatml.surrogates import pairs_joined
 from chatml_runtime.identities import Json
-from chatml_runtime.scenario.locate import Path, locate
+from chatml_runtime.scenario.locate import Path, find_repeated_key, locate
 
 JSON5_PROBLEM = re.compile(r"<string>:(\d+) (.*?)(?: at column (\d+))?$", re.DOTALL)
 WORD = re.compile(r"[\w$]+")
@@ -61,6 +61,8 @@ def parse(source: Source) -> Node:
 def is_object(text: str) -> bool:
     try:
         return isinstance(load(text), dict)
+    except RepeatedKey:
+        return True
     except (ValueError, RecursionError):
         return False
 
@@ -68,9 +70,23 @@ def is_object(text: str) -> bool:
 def load(text: str) -> Json:
     """The value of a JSON5 text; most are plain JSON, which is read a hundred times faster."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=once_each)
     except ValueError:
-        return joined(json5.loads(text))
+        return joined(json5.loads(text, object_pairs_hook=once_each))
+
+
+class RepeatedKey(Exception):
+    """An object has a key twice; which of the two was meant, nobody can tell."""
+
+
+def once_each(pairs: Iterable[tuple[str, Json]]) -> Json:
+    """The object of some pairs."""
+    data: dict[str, Json] = {}
+    for key, value in pairs:
+        if key in data:
+            raise RepeatedKey
+        data[key] = value
+    return data
 
 
 def joined(data: Json) -> Json:
@@ -90,6 +106,19 @@ def parse_value(source: Source, start: int, text: str) -> Json:
         return load(text)
     except RecursionError:
         fail(source, start, "scenario.syntax", "the scenario is nested too deeply")
+    except RepeatedKey:
+        other, repeated = find_repeated_key(source, start)
+        raise CompileError(
+            [
+                Diagnostic(
+                    "scenario.repeated_key",
+                    "an object has this key twice",
+                    repeated,
+                    labels=(Label(other, "the first one"),),
+                    help="remove one of them",
+                )
+            ]
+        ) from None
     except ValueError as error:
         problem = JSON5_PROBLEM.match(str(error))
         if problem is None:

@@ -51,6 +51,29 @@ def locate_elements(source: Source, start: int, path: Path) -> list[Span]:
     return spans
 
 
+def find_repeated_key(source: Source, start: int) -> tuple[Span, Span]:
+    """The first key that stands twice in one object of a text that has such a key, both times.
+
+    >>> [span.start.column for span in find_repeated_key(Source("s", "[{a: {b: 1}, b: 2, 'a': 3}]"), 0)]
+    [2, 19]
+    """
+    scanner = Scanner(source.text, start)
+    open_objects: list[dict[str, Span]] = []
+    while scanner.peek():
+        left = scanner.place
+        token = scanner.take()
+        if token in OPENERS:
+            open_objects.append({})
+        elif token in CLOSERS:
+            open_objects.pop()
+        elif scanner.peek() == ":":
+            span = source.span(left, scanner.end)
+            first = open_objects[-1].setdefault(key_text(token), span)
+            if first is not span:
+                return first, span
+    raise AssertionError("no key stands twice")
+
+
 class Scanner:
     """Walks over JSON5 text token by token. `place` is where the next token begins, `end` where the last ended."""
 
