@@ -8,7 +8,7 @@ from typing import Any
 from chatml.value_text import show, show_float
 from chatml.values import BuiltinFailure, Ref, Task, Value
 
-MOST_ELEMENTS, MOST_CHARACTERS, DEEPEST = 100, 2_000, 40
+MOST_ELEMENTS, MOST_CHARACTERS, DEEPEST = 50, 1_000, 40
 """How many elements of an array, characters in all, and levels are shown."""
 
 ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"})
@@ -20,7 +20,7 @@ def literal(value: Value) -> str:
     >>> literal({"b": 'say "hi"\n', "a": [1.5, True, None]}), literal(("Pair", -1, "x"))
     ('{ a = [1.5, true, ()]; b = "say \\"hi\\"\\n" }', '`Pair(-1, "x")')
     >>> literal(list(range(200)))[-15:]
-    '99, … 100 more]'
+    '49, … 150 more]'
     """
     pen = Pen()
     pen.draw(value, 0)

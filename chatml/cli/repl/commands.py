@@ -50,17 +50,17 @@ def load_file(session: Session, screen: Screen, path: str) -> bool:
     """Begin anew with the script of a file, and say what it is."""
     if path == "-":
         raise Failure("standard input has the inputs, so no script can be read from it")
-    screen.show([describe(session.load(read_source(path), path))])
+    screen.show(describe(session.load(read_source(path), path)))
     return True
 
 
-def describe(world: World) -> str:
-    """A loaded file in one line."""
+def describe(world: World) -> list[str]:
+    """What a loaded file is."""
     defined = world.workspace.core.definitions
-    line = f"{world.file}: {count(len(defined), 'definition')}, surface {world.surface}"
+    lines = [f"{world.file}: {count(len(defined), 'definition')}, surface {world.surface}"]
     if {STANDARD.initial_state, STANDARD.on_event} <= defined.keys():
-        line += "; a moderator: `:event turn_start` delivers an event"
-    return line
+        lines.append("it is a moderator: `:event turn_start` delivers an event")
+    return lines
 
 
 def choose_surface(session: Session, screen: Screen, argument: str) -> bool:
