@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from chatml import ast
 from chatml.records import frozen
 from chatml.stack import deep
-from chatml.types.checked import Checked
+from chatml.types.checked import Checked, type_of_entry
 from chatml.types.model import Type, Unit
 from chatml.types.show import show
 from chatml.types.unify import resolved
@@ -84,7 +84,7 @@ def answer_of(
                         results.pop(name, None)
                         value = text_of(read(name)) if ran else None
                         label = f"module {name}" if isinstance(statement, ast.ModuleStatement) else name
-                        results[name] = Result(label, checked.show(name), value)
+                        results[name] = Result(label, show(type_of_entry(checked.entries[name])), value)
     return Answer(tuple(results.values()))
 
 

@@ -11,7 +11,7 @@ from chatml.journal import Journal
 from chatml.limits import Limits
 from chatml.parse import parse
 from chatml.pipeline import Program, builtin_values, environment, names, print_line
-from chatml.records import frozen
+from chatml.records import frozen, mutable
 from chatml.resolve import Mark as Names
 from chatml.resolve import Resolver
 from chatml.source import Source
@@ -25,16 +25,28 @@ from chatml.types.statements import Mark as Types
 from chatml.workspace.answer import Answer, Result, answer_of
 from chatml.workspace.engine import NOTHING, GrowingWalker
 
+MOST_UNDONE = 100
+"""How many inputs can be taken back: what it takes to take one back may be as large as all that is defined."""
+
 
 @frozen(eq=False)
+class Before:
+    """How things stood before an input."""
+
+    types: Types
+    names: Names
+    core: core.Script
+
+
+@mutable
 class Input:
-    """An accepted input: its text and tree, and what it takes to forget it."""
+    """An accepted input: its text and tree, what runs and in how many slots, and the way back, while that is kept."""
 
     source: Source
     script: ast.Script
-    added: core.Script
-    before: tuple[Types, Names, core.Script]
-    journal: Journal
+    statements: tuple[core.Statement, ...]
+    size: int
+    way_back: tuple[Before, Journal] | None
 
 
 class Workspace:
@@ -70,7 +82,7 @@ class Workspace:
 
     def enter(self, source: Source) -> Answer:
         """Check an input and run it. `CompileError` or `RuntimeFailure` if it is at fault; then nothing has changed."""
-        before = self.types.mark(), self.resolver.mark(), self.core
+        before = Before(self.types.mark(), self.resolver.mark(), self.core)
         journal = Journal()
         try:
             with deep():
@@ -82,15 +94,24 @@ class Workspace:
             self.forget(before)
             raise
         self.core = added
-        self.inputs.append(Input(source, script, added, before, journal))
+        self.inputs.append(Input(source, script, added.statements, added.size, (before, journal)))
+        if len(self.inputs) > MOST_UNDONE:
+            self.inputs[-MOST_UNDONE - 1].way_back = None
         return answer_of(script, checked, self.types.inference.elaborator.aliases, values, self.read)
 
     def undo(self) -> Input:
-        """Take the last input back: definitions, news about types, and writes. `IndexError` if there is none."""
+        """Take the last input back: definitions, news about types, and writes. Only if `can_undo`."""
         last = self.inputs.pop()
-        last.journal.undo()
-        self.forget(last.before)
+        assert last.way_back is not None
+        before, journal = last.way_back
+        journal.undo()
+        self.forget(before)
         return last
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a last input, and the way back from it."""
+        return bool(self.inputs) and self.inputs[-1].way_back is not None
 
     def type_of(self, source: Source) -> Answer:
         """What an input would define and compute, without values; runs and changes nothing. `CompileError`."""
@@ -118,10 +139,10 @@ class Workspace:
         """The value of a definition; the last one of that name. Raises `KeyError`."""
         return self.engine.read(self.engine.script.definitions[name])
 
-    def forget(self, before: tuple[Types, Names, core.Script]) -> None:
-        types, names, self.core = before
-        self.types.back(types)
-        self.resolver.back(names)
+    def forget(self, before: Before) -> None:
+        self.core = before.core
+        self.types.back(before.types)
+        self.resolver.back(before.names)
         self.engine.shrink(self.core)
 
     def program(self) -> Program:
@@ -129,9 +150,9 @@ class Workspace:
         text = "\n".join(entered.source.text for entered in self.inputs)
         source = Source("<session>", text)
         statements = tuple(statement for entered in self.inputs for statement in entered.script.statements)
-        run = tuple(statement for entered in self.inputs for statement in entered.added.statements)
+        run = tuple(statement for entered in self.inputs for statement in entered.statements)
         whole = ast.Script(statements, source.span(0, len(text)))
-        size = max((entered.added.size for entered in self.inputs), default=0)
+        size = max((entered.size for entered in self.inputs), default=0)
         script = core.Script(run, self.core.cells, size, self.core.builtins, self.core.definitions)
         checked = Checked(whole, (), self.types.definitions.copy(), {}, {}, frozenset())
         return Program(source, self.surface, script, checked)

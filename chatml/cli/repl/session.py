@@ -173,11 +173,11 @@ class Session:
         world = self.world
         if len(world.steps) > world.given:
             last = world.steps.pop()
-            if isinstance(last, Enter):
+            if isinstance(last, Enter) and world.workspace.can_undo:
                 world.workspace.undo()
-                return brief(last.source.text)
-            self.worlds[-1] = self.rebuilt(world, world.steps)
-            return "the last event"
+            else:
+                self.worlds[-1] = self.rebuilt(world, world.steps)
+            return brief(last.source.text) if isinstance(last, Enter) else "the last event"
         if len(self.worlds) == 1:
             raise Failure("there is nothing to take back")
         self.worlds.pop()
