@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from chatml import ast
@@ -18,7 +18,7 @@ from chatml.types.environment import CONSTRUCTORS, PRIMITIVES, Entry, ModuleType
 from chatml.types.freeze import Freezer
 from chatml.types.model import Fun, Record, Type, Var, Variant
 from chatml.types.scheme import Scheme
-from chatml.types.show import flatten, show
+from chatml.types.show import Shower, flatten
 from chatml.types.unify import CHILDREN, resolved, unfolded
 from chatml.workspace.mend import HOLE, mended
 from chatml.workspace.situation import situation
@@ -30,6 +30,9 @@ FITS = Scheme(Fun([ANY], FITTING), (ANY, FITTING))
 
 LONGEST = 20_000
 """Characters before the cursor beyond which nothing is completed: typing must not wait."""
+
+MOST_PARTS = 24
+"""How many parts of a type a detail shows; a menu has room for a line."""
 
 KEYWORDS = tuple(word for word in FIXED if word[0].islower() and word.isalpha())
 NAME = re.compile(r"(?<![A-Za-z0-9_`.])[a-z_][A-Za-z0-9_]*")
@@ -187,9 +190,9 @@ def types_of(entries: Mapping[str, Entry]) -> Iterator[Type]:
 def shown(type: Type) -> Callable[[], str]:
     def detail() -> str:
         with deep():
-            return show(type)
+            return Shower(MOST_PARTS).show(type)
 
-    return detail
+    return cache(detail)
 
 
 def shown_entry(entry: Entry) -> Callable[[], str]:

@@ -209,7 +209,7 @@ def test_a_document_can_be_loaded(repl: Repl, tmp_path: Path) -> None:
         f'<script language="chatml" kind="moderator">RAW|{POLICY}|RAW</script>\n', encoding="utf-8"
     )
     out, err, status = repl(":event turn_start\n", "agent.chatmd", cwd=tmp_path)
-    assert out.startswith("agent.chatmd: 3 definitions, surface ui; a moderator")
+    assert out.startswith("agent.chatmd: 3 definitions, surface ui\nit is a moderator")
     assert (err, status) == ("", 0)
 
 
@@ -228,7 +228,7 @@ def test_surfaces(repl: Repl, policy: str) -> None:
 def test_a_moderator_runs_in_the_session(repl: Repl, policy: str) -> None:
     text = ":event turn_start\n:event `Turn_start\n!calls\n:state\n:event `Boom\n:state\n:undo\n:undo\n!calls\n:state\n"
     out, err, status = repl(text, policy)
-    assert out.splitlines()[1:] == [
+    assert out.splitlines()[2:] == [
         "  1 ● turn_start",
         "      state    1",
         "  2 ● turn_start",
@@ -250,7 +250,7 @@ def test_undo_of_an_event_takes_back_its_writes(repl: Repl, policy: str) -> None
     out, _, _ = repl(
         ":event turn_start\n:event turn_start\n:undo\n!calls\n:state\n:undo\n:undo\n:undo\n!calls\n", policy
     )
-    assert out.splitlines()[5:] == [
+    assert out.splitlines()[6:] == [
         "taken back: the last event",
         "- : int = 1",
         "1",
@@ -264,7 +264,7 @@ def test_undo_of_an_event_takes_back_its_writes(repl: Repl, policy: str) -> None
 def test_a_new_handler_begins_anew(repl: Repl, policy: str) -> None:
     text = ":event turn_start\nlet on_event ctx st ev = Task.pure(st + 10)\n:event turn_start\n!calls\n:state\n"
     out, _, status = repl(text, policy)
-    assert out.splitlines()[3:] == [
+    assert out.splitlines()[4:] == [
         "on_event : (a, int, b -> int task)",
         "the script has other entry points now: the conversation begins anew",
         "  1 ● turn_start",

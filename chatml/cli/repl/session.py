@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeAlias
@@ -118,6 +119,7 @@ class Session:
         world = World(self.new_workspace(surface), surface, [Enter(source)], file, scenario, given=1)
         world.workspace.enter(source)
         self.worlds.append(world)
+        gc.freeze()  # A look for garbage in all that a file leaves would be felt at the next key.
         return world
 
     def choose_surface(self, name: str) -> None:

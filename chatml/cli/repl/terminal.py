@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 from collections.abc import Callable
@@ -15,6 +16,9 @@ from chatml.cli.repl.interrupts import Interrupts
 from chatml.cli.repl.screen import continuation, prompt
 
 HINT = "`pip install chatml[repl]` adds completion, history and colours"
+
+GARBAGE_AT = 2_000
+"""How many new objects make Python look for garbage while a person types: often, so that no look takes long."""
 
 ReadInput = Callable[[int], str]
 """Reads the input of that number. Raises `KeyboardInterrupt` and `EOFError`."""
@@ -34,6 +38,7 @@ def converse(dialogue: Dialogue, interrupts: Interrupts, file: str | None) -> No
         greet(dialogue)
     if file is not None:
         guarded(dialogue, interrupts, lambda: dialogue.load(file))
+    gc.set_threshold(GARBAGE_AT)
     while True:
         try:
             text = read_input(dialogue.number)
