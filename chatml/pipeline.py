@@ -74,6 +74,8 @@ def check(
 
 
 def as_source(source: Source | str, name: str) -> Source:
+    if not isinstance(source, Source | str):
+        raise TypeError(f"a script is a `str` or a `Source`, and this is a `{type(source).__name__}`")
     return Source(name, source) if isinstance(source, str) else source
 
 

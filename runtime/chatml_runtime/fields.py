@@ -32,3 +32,9 @@ def int_field(name: str, value: int) -> int:
     if not INT_MIN <= value <= INT_MAX:
         raise BoundaryError(f"{name}: integers lie between {INT_MIN} and {INT_MAX}")
     return value
+
+
+def check_kind(what: str, value: object, kind: type, *, help: str = "") -> None:
+    """Refuse, with a `TypeError` that says what to hand in, an argument of a host of another kind."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{what} is a `{kind.__name__}`, and the host gave a `{type(value).__name__}`{help}")

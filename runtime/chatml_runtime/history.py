@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from chatml.boundary import from_json
 from chatml.journal import Container
 from chatml.values import Value
+from chatml_runtime.fields import check_kind
 from chatml_runtime.identities import EntryId, HistoryEntry
 from chatml_runtime.vocabulary import ToolDesc
 
@@ -85,6 +86,7 @@ class SeenHistory:
 
 
 def item_value(entry: HistoryEntry) -> Value:
+    check_kind("an entry of the history", entry, HistoryEntry, help=": give each item an identity from the allocator")
     return {"id": entry.id.encode(), "value": from_json(entry.item)}
 
 

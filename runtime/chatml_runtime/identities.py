@@ -12,6 +12,7 @@ import attrs
 from chatml.errors import ChatmlError
 from chatml.surrogates import surrogate_problem
 from chatml.values import INT_MAX
+from chatml_runtime.fields import check_kind
 
 Json: TypeAlias = Any
 """Plain Python data that JSON can hold."""
@@ -93,6 +94,8 @@ class EntryIdAllocator:
     __slots__ = ("_lock", "_next", "namespace")
 
     def __init__(self, namespace: str, next_sequence: int = 0) -> None:
+        check_kind("the namespace of entry identities", namespace, str)
+        check_kind("the next number of a namespace", next_sequence, int)
         if not namespace:
             raise IdentityError("the namespace of entry identities is empty; use the id of the session")
         problem = surrogate_problem(namespace)

@@ -30,7 +30,7 @@ from chatml_runtime.errors import (
     SessionSuspendedError,
     SnapshotSuspendedError,
 )
-from chatml_runtime.fields import int_field, text_field
+from chatml_runtime.fields import check_kind, int_field, text_field
 from chatml_runtime.history import SeenHistory
 from chatml_runtime.identities import EntryIdAllocator, HistoryEntry, IdentityError, check_handed_out
 from chatml_runtime.operations import OpDef
@@ -129,6 +129,10 @@ class Moderator:
         `SnapshotFormatError` for a snapshot of another script or a damaged one; `IdentityError` if the allocator would
         hand out an identity that the snapshot holds.
         """
+        check_kind("the artifact of a moderator", artifact, ScriptArtifact, help=": see `ArtifactCache`")
+        check_kind("the allocator of a moderator", allocator, EntryIdAllocator)
+        if snapshot is not None:
+            check_kind("a snapshot", snapshot, ModeratorSnapshot, help=": read it with `ModeratorSnapshot.from_json`")
         stored = None if snapshot is None else snapshot.contents(artifact)
         if snapshot is not None:
             check_handed_out(allocator, snapshot.overlay.identities, "the snapshot")
@@ -319,6 +323,9 @@ class Moderator:
 
     def _handle(self, event: Event, given: EventInput) -> Steps[ModerationResult]:
         self._refuse_if_closed()
+        if isinstance(event, type) or not hasattr(event, "to_value"):
+            raise TypeError(f"an event is an object such as `TurnStart()`, and the host gave {event!r:.80}")
+        check_kind("what is given with an event", given, EventInput)
         outcome = yield from self._run(Delivery(event.phase, event.to_value(), given))
         return (yield from self._concluded(outcome, given))
 
