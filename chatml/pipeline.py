@@ -203,8 +203,8 @@ def generated(script: core.Script, surface: Surface, bounded: bool) -> code.Code
     for cell in script.builtins:
         value = values[cell.module, cell.name]
         if isinstance(value, BuiltinFunction):
-            inline, on_data = [getattr(value.function, mark, None) for mark in ("inline", "on_data")]
-            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, inline, on_data)
+            marks = [getattr(value.function, mark, None) for mark in ("inline", "on_data", "traversal")]
+            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, *marks)
         else:
             infos[cell.cell] = code.Builtin(cell.name)
     with deep():

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from chatml.builtins.checks import check_index, check_range, expected, is_some
 from chatml.builtins.globals import array_copy, array_length
 from chatml.builtins.schemes import A, B, option
-from chatml.surfaces.model import Builtin, Module, uses_machine
+from chatml.surfaces.model import Builtin, Module, traversal, uses_machine
 from chatml.types.model import Array, Bool, Fun, Int, Unit
 from chatml.values import BuiltinFailure, Machine, Value
 
@@ -101,6 +101,7 @@ def fill(machine: Machine, array: Value, value: Value) -> None:
 
 
 @uses_machine
+@traversal("init")
 def init(machine: Machine, count: Value, function: Value) -> list[Value]:
     if type(count) is not int:
         raise expected("int", "function")
@@ -110,6 +111,7 @@ def init(machine: Machine, count: Value, function: Value) -> list[Value]:
 
 
 @uses_machine
+@traversal("map")
 def map_elements(machine: Machine, array: Value, function: Value) -> list[Value]:
     apply = callback(machine, array, function, 1)
     machine.check_size(len(array))
@@ -117,6 +119,7 @@ def map_elements(machine: Machine, array: Value, function: Value) -> list[Value]
 
 
 @uses_machine
+@traversal("mapi")
 def mapi(machine: Machine, array: Value, function: Value) -> list[Value]:
     apply = callback(machine, array, function, 2)
     machine.check_size(len(array))
@@ -124,6 +127,7 @@ def mapi(machine: Machine, array: Value, function: Value) -> list[Value]:
 
 
 @uses_machine
+@traversal("iter")
 def iterate(machine: Machine, array: Value, function: Value) -> None:
     apply = callback(machine, array, function, 1)
     for element in array:
@@ -131,6 +135,7 @@ def iterate(machine: Machine, array: Value, function: Value) -> None:
 
 
 @uses_machine
+@traversal("iteri")
 def iteri(machine: Machine, array: Value, function: Value) -> None:
     apply = callback(machine, array, function, 2)
     for index, element in enumerate(array):
@@ -150,6 +155,7 @@ def check_unit(result: Value) -> None:
 
 
 @uses_machine
+@traversal("fold")
 def fold(machine: Machine, array: Value, start: Value, function: Value) -> Value:
     if type(array) is not list:
         raise expected("array", "'b", "function")
@@ -167,6 +173,7 @@ def is_true(result: Value) -> bool:
 
 
 @uses_machine
+@traversal("filter")
 def keep(machine: Machine, array: Value, function: Value) -> list[Value]:
     apply = callback(machine, array, function, 1)
     result = [element for element in array[:] if is_true(apply(element))]
@@ -184,11 +191,13 @@ def first_index(machine: Machine, array: Value, function: Value, wanted: bool) -
 
 
 @uses_machine
+@traversal("exists")
 def exists(machine: Machine, array: Value, function: Value) -> bool:
     return first_index(machine, array, function, True) >= 0
 
 
 @uses_machine
+@traversal("for_all")
 def for_all(machine: Machine, array: Value, function: Value) -> bool:
     return first_index(machine, array, function, False) < 0
 
@@ -200,6 +209,7 @@ def find(machine: Machine, array: Value, function: Value) -> Value:
 
 
 @uses_machine
+@traversal("find_map")
 def find_map(machine: Machine, array: Value, function: Value) -> Value:
     apply = callback(machine, array, function, 1)
     for element in array:

@@ -2,8 +2,9 @@
 
 | module | what it knows |
 | --- | --- |
-| `analyse` `ranges` | what is sure beforehand: whom a call reaches, which refs are variables, how large an int is |
-| `lower` `body` `expressions` `statements` `matches` | from core to Python's syntax tree; `python` spells its nodes |
+| `analyse` `ranges` `sums` | what is known: whom a call reaches, which refs are variables, how large ints get |
+| `lower` `body` `expressions` `statements` | from core to Python's syntax tree; `python` spells its nodes |
+| `arithmetic` `wrapping` `matches` `traversals` | the same for numbers, `match`, builtins that go through an array |
 | `inline` | builtins that are an expression of Python |
 | `code` | what generation leaves: the code object, and the place in the script that each of its lines stands for |
 | `compiled` `bounce` `passing` | linking code to an instance; last calls that take no stack; builtins as values |

@@ -1,15 +1,17 @@
 """What can be known of a script before code is generated for it.
 
-One walk over the core answers three questions: which function does a call reach, does the call end its caller (a tail
-call), and which refs are mere local variables.
+One walk over the core answers four questions: which function does a call reach, does the call end its caller (a tail
+call), which refs are mere local variables, and which functions are written in place, as the body of a builtin's loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from chatml import core
+from chatml.codegen.code import TAKES, Builtin
+from chatml.codegen.parts import PARTS
 from chatml.records import frozen, mutable
 
 SHALLOW = 50
@@ -33,8 +35,10 @@ class Facts:
     """The answers.
 
     `cells` maps cells to the functions that they hold for certain. `looping` are the functions that end in a call of
-    themselves. `bouncing` are those that end in a call which must not grow the stack although it is no loop: of an
-    unknown function, or of one that may come back. `variables` are the `let`s whose ref never leaves its function.
+    themselves, `again` these calls. `bouncing` are those that end in a call which must not grow the stack although it
+    is no loop: of an unknown function, or of one that may come back. `variables` are the `let`s whose ref never leaves
+    its function. `in_place` maps calls of builtins that go through an array to the function that is written out as
+    their argument: its body becomes the body of a loop, and what it captures does not leave the function around it.
     `shallow` are the functions from which calls go no deeper than `SHALLOW`, and none comes back to a running function;
     `recursive` says whether there are others.
     """
@@ -42,13 +46,15 @@ class Facts:
     cells: dict[int, core.Lambda]
     looping: set[core.Lambda]
     bouncing: set[core.Lambda]
+    again: set[core.Call]
     variables: set[core.Let]
+    in_place: dict[core.Call, tuple[core.Lambda, tuple[str, ...]]]
     shallow: set[core.Lambda]
     recursive: bool
 
 
-def analyse(script: core.Script, builtins: Callable[[core.Expr], bool]) -> Facts:
-    """The facts of a script; `builtins` tells whether an expression names a builtin."""
+def analyse(script: core.Script, builtins: Mapping[int, Builtin]) -> Facts:
+    """The facts of a script, whose cells hold these builtins."""
     walk = _Walk(builtins)
     walk.statements(script.statements)
     calls = walk.calls
@@ -60,7 +66,7 @@ def analyse(script: core.Script, builtins: Callable[[core.Expr], bool]) -> Facts
     unknown = {function for function, found in calls.items() if found.unknown or found.unknown_tail}
     shallow = {function for function, height in heights(everywhere, unknown).items() if height <= SHALLOW}
     recursive = top.unknown or top.unknown_tail or len(shallow) < len(everywhere)
-    return Facts(walk.cells, looping, bouncing, walk.variables, shallow, recursive)
+    return Facts(walk.cells, looping, bouncing, walk.again, walk.variables, walk.in_place, shallow, recursive)
 
 
 def endless(graph: Graph, seeds: set[core.Lambda]) -> set[core.Lambda]:
@@ -90,13 +96,16 @@ def heights(graph: Graph, seeds: set[core.Lambda]) -> dict[core.Lambda, int]:
 class _Walk:
     """Visits every expression once; `slots` says which slots of the function at hand hold a known function."""
 
-    def __init__(self, is_builtin: Callable[[core.Expr], bool]) -> None:
-        self.is_builtin = is_builtin
+    def __init__(self, builtins: Mapping[int, Builtin]) -> None:
+        self.builtins = builtins
         self.cells: dict[int, core.Lambda] = {}
         self.calls: dict[core.Lambda, Calls] = {}
         self.top = Calls(set(), set())
         self.here = self.top
+        self.running: core.Lambda | None = None
         self.slots: dict[int, core.Lambda] = {}
+        self.again: set[core.Call] = set()
+        self.in_place: dict[core.Call, tuple[core.Lambda, tuple[str, ...]]] = {}
         self.variables: set[core.Let] = set()
         self.candidates: dict[int, core.Let] = {}
 
@@ -121,19 +130,28 @@ class _Walk:
         if handler is not None:
             handler(self, node, tail)
             return
-        for child in CHILDREN[type(node)](node):
+        for child in PARTS[type(node)](node):
             self.visit(child)
 
     def function(self, function: core.Lambda) -> None:
-        here, slots, candidates = self.here, self.slots, self.candidates
-        self.here = self.calls[function] = Calls(set(), set())
+        here, running, slots, candidates = self.here, self.running, self.slots, self.candidates
+        self.here, self.running = Calls(set(), set()), function
+        self.calls[function] = self.here
         self.slots = {inner: slots[outer] for outer, inner in function.captures if outer in slots}
         self.candidates = {}
         for outer, _ in function.captures:
             if outer in candidates:
                 self.variables.discard(candidates[outer])
         self.visit(function.body, tail=True)
-        self.here, self.slots, self.candidates = here, slots, candidates
+        self.here, self.running, self.slots, self.candidates = here, running, slots, candidates
+
+    def body_of_loop(self, function: core.Lambda) -> None:
+        """A function that is written in place: its slots hold what those of the function around it do."""
+        slots, candidates = self.slots, self.candidates
+        self.slots = {inner: slots[outer] for outer, inner in function.captures if outer in slots}
+        self.candidates = {inner: candidates[outer] for outer, inner in function.captures if outer in candidates}
+        self.visit(function.body)
+        self.slots, self.candidates = slots, candidates
 
     def nested(self, node: core.Lambda, tail: bool) -> None:
         self.here.inner.add(node)
@@ -173,14 +191,27 @@ class _Walk:
 
     def call(self, node: core.Call, tail: bool) -> None:
         known = self.callee(node.function)
+        args: Sequence[core.Expr] = node.args
         if known is not None:
             (self.here.tail if tail else self.here.inner).add(known)
-        elif not self.is_builtin(node.function):
+            if tail and known is self.running:
+                self.again.add(node)
+        elif (builtin := self.builtin(node.function)) is None:
             self.visit(node.function)
             self.here.unknown_tail |= tail
             self.here.unknown |= not tail
-        for arg in node.args:
+        elif builtin.traversal is not None:
+            function, takes = args[-1], TAKES[builtin.traversal]
+            if isinstance(function, core.Lambda) and function.arity == len(takes):
+                self.in_place[node] = function, takes
+                args = args[:-1]
+        for arg in args:
             self.visit(arg)
+        if node in self.in_place:
+            self.body_of_loop(self.in_place[node][0])
+
+    def builtin(self, function: core.Expr) -> Builtin | None:
+        return self.builtins.get(function.cell) if isinstance(function, core.Global) else None
 
     def callee(self, function: core.Expr) -> core.Lambda | None:
         match function:
@@ -224,21 +255,3 @@ HANDLERS: dict[type, Callable[[_Walk, Any, bool], None]] = {
     core.Seq: _Walk.seq,
     core.Match: _Walk.match,
 }
-
-CHILDREN: dict[type, Callable[[Any], tuple[core.Expr, ...]]] = {
-    core.Constant: lambda node: (),
-    core.Negate: lambda node: (node.operand,),
-    core.Binary: lambda node: (node.left, node.right),
-    core.Concat: lambda node: (node.left, node.right),
-    core.Equal: lambda node: (node.left, node.right),
-    core.While: lambda node: (node.condition, node.body),
-    core.Record: lambda node: node.values,
-    core.Get: lambda node: (node.record,),
-    core.Update: lambda node: (node.record, *node.values),
-    core.Variant: lambda node: node.args,
-    core.Array: lambda node: node.items,
-    core.Index: lambda node: (node.array, node.index),
-    core.SetIndex: lambda node: (node.array, node.index, node.value),
-    core.NewRef: lambda node: (node.value,),
-}
-"""The parts of the expressions that ask nothing of the walk."""

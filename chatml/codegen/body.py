@@ -13,16 +13,17 @@ says what to call next, and an entry around it carries that out without growing 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from chatml import core
-from chatml.codegen.analyse import Facts
-from chatml.codegen.code import Builtin, Kind, Spot
+from chatml.codegen.code import Basis, Kind, Spot
 from chatml.codegen.python import Block, assign, call, compare, const, define, keep, name
-from chatml.codegen.ranges import Ranges
-from chatml.records import frozen
+from chatml.codegen.ranges import ANYTHING, Range
+from chatml.codegen.wrapping import outside
+from chatml.records import evolve, frozen
+from chatml.source import Span
 
 Node = TypeVar("Node", ast.expr, ast.stmt)
 
@@ -32,6 +33,8 @@ Target = object
 """Where a value goes: `RETURN`, `DROP`, or the name of a variable."""
 
 DEEPEST = 150
+LOOPS = 15
+"""So many loops inside each other Python's compiler takes without counting what else is a block to it."""
 
 
 class TooDeep(Exception):
@@ -64,10 +67,12 @@ class Tables:
 class Unit:
     """A script in the making: what its functions share."""
 
-    def __init__(self, facts: Facts, builtins: Mapping[int, Builtin], bounded: bool, tables: Tables) -> None:
-        self.facts = facts
-        self.builtins = builtins
-        self.bounded = bounded
+    def __init__(self, basis: Basis, tables: Tables) -> None:
+        self.facts = basis.facts
+        self.ranges = basis.ranges
+        self.sums = basis.sums
+        self.builtins = basis.builtins
+        self.bounded = basis.bounded
         self.tables = tables
         self.spots: list[Spot | None] = [None, None]
         self.raw: set[int] = set()
@@ -75,6 +80,8 @@ class Unit:
         self.defined: set[str] = set()
         self.made = 0
         self.depth = 0
+        self.within: Span | None = None
+        """The call of a builtin whose loop is being written, the outermost."""
 
     def descend(self) -> None:
         """Enter a part of an expression, or refuse to."""
@@ -89,7 +96,7 @@ class Unit:
 
     def line(self, spot: Spot) -> int:
         """A line number of its own for a spot."""
-        self.spots.append(spot)
+        self.spots.append(spot if self.within is None else evolve(spot, within=self.within))
         return len(self.spots) - 1
 
 
@@ -107,7 +114,6 @@ class Body:
         self.places = places
         self.params: list[str] = []
         self.block: Block = []
-        self.ranges = Ranges()
         self.loops = 0
         self.varying: set[str] = set()
         """The names that may change although a binding never does: contents of refs, and what a loop binds anew."""
@@ -119,6 +125,12 @@ class Body:
     @property
     def looping(self) -> bool:
         return self.function in self.unit.facts.looping
+
+    def enter_loop(self) -> None:
+        """Begin to write the body of a loop, or refuse to."""
+        self.loops += 1
+        if self.loops > LOOPS:
+            raise TooDeep
 
     def emit(self, statement: ast.stmt) -> None:
         self.block.append(statement)
@@ -132,6 +144,16 @@ class Body:
     def tick(self, spot: Spot) -> ast.stmt:
         """Count a step."""
         return ast.Expr(self.at(call("next", name("T")), spot))
+
+    def wrap(self, variable: str, range: Range, span: Span) -> None:
+        """Bring a variable, whose value is within a range, into that of an int."""
+        again = assign(variable, call("wrap", name(variable)))
+        self.emit(self.at(ast.If(outside(variable, range), [again], []), Spot(Kind.ARITHMETIC, span)))
+
+    def settle(self, slots: Iterable[int], span: Span) -> None:
+        """Wrap the sums that were gathered in these slots."""
+        for slot in sorted(slots):
+            self.wrap(self.places[slot].name, ANYTHING, span)
 
     def temporary(self, value: ast.expr) -> ast.Name:
         """Keep a value in a new variable."""
@@ -155,15 +177,12 @@ class Body:
         self.places[slot] = Place(variable)
         return variable
 
-    def apart(self, lower: Callable[[], None], ranges: Ranges | None = None) -> Block:
-        """What `lower` emits, as a block of its own; `ranges` holds inside it."""
+    def apart(self, lower: Callable[[], None]) -> Block:
+        """What `lower` emits, as a block of its own."""
         self.unit.descend()
         block, self.block = self.block, []
-        outer = self.ranges
-        self.ranges = outer if ranges is None else ranges
         lower()
         block, self.block = self.block, block
-        self.ranges = outer
         self.unit.depth -= 1
         return block
 
@@ -195,9 +214,21 @@ class Body:
         bouncing = self.unit.facts.bouncing
         return places + [Place(step_name(place.name)) for place in places if place.known in bouncing]
 
+    def in_place(self, function: core.Lambda | None, params: Sequence[str]) -> Self:
+        """The body of a loop of this one, which may be that of a function with these variables for its parameters."""
+        captures = () if function is None else function.captures
+        places = {slot: self.places[outer] for outer, slot in captures if outer in self.places}
+        inner: Self = object.__new__(type(self))
+        inner.__dict__.update(self.__dict__)
+        inner.function, inner.params, inner.block = None, [], []
+        inner.places = places | {slot: Place(param) for slot, param in enumerate(params)}
+        inner.enter_loop()
+        return inner
+
     def definition(self, variable: str, function: core.Lambda) -> Block:
         """The Python function for a function of the script; for a bouncing one its step and its entry."""
         unit = self.unit
+        within, unit.within = unit.within, None
         inner = Body(unit, function, {slot: self.places[outer] for outer, slot in function.captures})
         inner.params = [inner.variable(slot) for slot in range(function.arity)]
         inner.into(function.body, RETURN)
@@ -208,6 +239,7 @@ class Body:
         if unit.bounded:
             block = [inner.tick(spot), *block]
         line = unit.line(spot)
+        unit.within = within
         if not inner.bouncing:
             return [define(variable, inner.params, block, line)]
         step = step_name(variable)
@@ -225,6 +257,10 @@ class Body:
         value = self.unit.tables.expressions[type(node)](self, node)
         self.unit.depth -= 1
         return value
+
+    def operand(self, node: core.Expr) -> ast.expr:
+        """The same, through a variable where that is cheaper."""
+        return self.through_variable(node) if type(node) in self.unit.tables.statements else self.value(node)
 
     def operands(self, nodes: Sequence[core.Expr]) -> list[ast.expr]:
         """Several values, evaluated in this order: when one needs statements, those before it wait in temporaries."""
@@ -248,7 +284,10 @@ class Body:
     def into(self, node: core.Expr, target: Target) -> None:
         """Evaluate an expression and put its value where it belongs: return it, drop it, or assign it."""
         rest: core.Expr | None = node
+        before = self.unit.sums.before
         while rest is not None:
+            if rest in before:
+                self.settle(before[rest], rest.span)
             lower = self.unit.tables.statements.get(type(rest))
             if lower is None:
                 self.put(self.value(rest), target)
@@ -259,7 +298,8 @@ class Body:
         if target is RETURN:
             self.emit(ast.Return(value))
         elif isinstance(target, str):
-            self.emit(assign(target, value))
+            if not (isinstance(value, ast.Name) and value.id == target):
+                self.emit(assign(target, value))
         elif not isinstance(value, ast.Name | ast.Constant):
             self.emit(ast.Expr(value))
 

@@ -60,7 +60,7 @@ class Compiled(Engine):
 
     def protect(self, action: Callable[[], Value]) -> Value:
         try:
-            if not self.code.facts.recursive:
+            if not self.code.basis.facts.recursive:
                 return action()
             with deep(self.budget.depth):
                 return action()
@@ -69,7 +69,7 @@ class Compiled(Engine):
         raise failure
 
     def apply(self, function: Value, args: list[Value]) -> Value:
-        if self.code.facts.recursive:
+        if self.code.basis.facts.recursive:
             return super().apply(function, args)
         try:  # What `guard` does, without its layers: a decision of a policy is often no more work than they are.
             return caller(len(args))(self.function(function, len(args)), args)
@@ -132,6 +132,9 @@ NAMES: dict[str, Any] = {
     "__builtins__": {},
     "len": len,
     "next": next,
+    "range": range,
+    "enumerate": enumerate,
+    "list": list,
     "type": type,
     "tuple": tuple,
     "dict": dict,

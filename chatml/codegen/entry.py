@@ -83,7 +83,7 @@ def generate_entry(code: Code, cell: int, params: Sequence[Type], json: Type, *,
             [ast.Return(call("general", ast.Tuple([*map(name, names)], LOAD)))],
             [],
         ),
-        *([ast.Expr(call("renew"))] if code.bounded else []),
+        *([ast.Expr(call("renew"))] if code.basis.bounded else []),
         attempt(block, "failures", [assign("failure", call("explain", name("error")))], [ast.Return(result)]),
         ast.Raise(name("failure")),
     ]
@@ -91,7 +91,7 @@ def generate_entry(code: Code, cell: int, params: Sequence[Type], json: Type, *,
     given = [*Ways.__match_args__, "explain", *TOOLS]
     module = ast.Module([define("make", given, [entry, ast.Return(name("entry"))], 1)], [])
     compiled = compile(ast.fix_missing_locations(module), ENTRY, "exec", dont_inherit=True)
-    return Code(compiled, tuple(unit.spots), frozenset(), frozenset(), code.facts, code.builtins, code.bounded)
+    return Code(compiled, tuple(unit.spots), frozenset(), frozenset(), code.basis)
 
 
 def attempt(block: Block, kinds: str, instead: Block, otherwise: Block) -> ast.stmt:
@@ -100,8 +100,8 @@ def attempt(block: Block, kinds: str, instead: Block, otherwise: Block) -> ast.s
 
 def in_place(code: Code, cell: int, data: Sequence[HostData]) -> tuple[Unit, Block]:
     """Statements that assign `result`: the body of the function, or a call of it where that cannot be."""
-    function = code.facts.cells.get(cell)
-    if function not in code.facts.shallow:
+    function = code.basis.facts.cells.get(cell)
+    if function not in code.basis.facts.shallow:
         function = None  # It needs room on the stack.
     kept = {part.parameter for part in data}
     while function is not None:
@@ -122,14 +122,14 @@ class EntryBody(Body):
     """The body of a function in place. Parameters in `kept` stay data of the host, values are made of the others."""
 
     def __init__(self, code: Code, function: core.Lambda | None, data: Sequence[HostData], kept: set[int]) -> None:
-        super().__init__(Unit(code.facts, code.builtins, code.bounded, TABLES), None, {})
+        super().__init__(Unit(code.basis, TABLES), None, {})
         self.unit.spots += code.spots[len(self.unit.spots) :]
         self.data: dict[int, HostData] = {}
         if function is None:
             return
         spot = Spot(Kind.FUNCTION, function.span, function.name)
         self.unit.line(spot)
-        if code.bounded:
+        if code.basis.bounded:
             self.emit(self.tick(spot))
         for slot, part in enumerate(data):
             if part.is_scalar:
@@ -142,6 +142,12 @@ class EntryBody(Body):
     def functions(self, group: Sequence[tuple[str, core.Lambda]], *, local: bool) -> None:
         """A function that is made here would outlive the entry, whose lines nobody else can explain."""
         raise UnfitError
+
+    def in_place(self, function: core.Lambda | None, params: Sequence[str]) -> EntryBody:
+        inner = super().in_place(function, params)
+        captures = () if function is None else function.captures
+        inner.data = {slot: self.data[outer] for outer, slot in captures if outer in self.data}
+        return inner
 
     def data_of(self, node: core.Expr) -> HostData | None:
         """The data of the host that an expression stands for."""

@@ -8,33 +8,12 @@ from functools import partial
 from typing import Any
 
 from chatml import core
+from chatml.codegen.arithmetic import binary, negate
 from chatml.codegen.body import DROP, Body, Place
 from chatml.codegen.code import Kind, Spot, cell_name, raw_name
 from chatml.codegen.inline import Template
-from chatml.codegen.python import assign, attribute, both, call, compare, const, item, keep, name
-from chatml.codegen.ranges import RING
-from chatml.values import INT_MAX, INT_MIN
-
-OPERATORS: dict[str, type[ast.operator]] = {
-    "+": ast.Add,
-    "-": ast.Sub,
-    "*": ast.Mult,
-    "+.": ast.Add,
-    "-.": ast.Sub,
-    "*.": ast.Mult,
-    "/.": ast.Div,
-}
-COMPARISONS: dict[str, type[ast.cmpop]] = {
-    "<": ast.Lt,
-    "<=": ast.LtE,
-    ">": ast.Gt,
-    ">=": ast.GtE,
-    "<.": ast.Lt,
-    "<=.": ast.LtE,
-    ">.": ast.Gt,
-    ">=.": ast.GtE,
-}
-INTEGER_DIVISION = {"/": "divide", "%": "remainder"}
+from chatml.codegen.python import assign, attribute, call, compare, const, item, keep, name
+from chatml.codegen.traversals import traverse
 
 
 def constant(body: Body, node: core.Constant) -> ast.expr:
@@ -49,73 +28,6 @@ def global_(body: Body, node: core.Global) -> ast.expr:
     if node.cell in body.unit.builtins:
         body.unit.values.add(node.cell)
     return name(cell_name(node.cell))
-
-
-def negate(body: Body, node: core.Negate) -> ast.expr:
-    operand = ast.UnaryOp(ast.USub(), body.value(node.operand))
-    spot = Spot(Kind.ARITHMETIC, node.span)
-    if node.op == "-.":
-        return body.at(operand, spot)
-    low, _ = body.ranges.of(node.operand)
-    return body.at(operand, spot) if low > INT_MIN else body.at(call("wrap", operand), spot)
-
-
-def binary(body: Body, node: core.Binary) -> ast.expr:
-    spot = Spot(Kind.ARITHMETIC, node.span)
-    if node.op in RING:
-        return wrapped(body, node, body.at(ring(body, node), spot))
-    left, right = body.operands((node.left, node.right))
-    if node.op in COMPARISONS:
-        return body.at(compare(left, COMPARISONS[node.op](), right), spot)
-    if node.op in INTEGER_DIVISION:
-        return body.at(division(body, node, left, right), spot)
-    return body.at(ast.BinOp(left, OPERATORS[node.op](), right), spot)
-
-
-def ring(body: Body, node: core.Expr) -> ast.expr:
-    """The value of `+`, `-`, `*` and of the same among its operands, none of them wrapped: one wrap is enough."""
-    if not isinstance(node, core.Binary) or node.op not in RING:
-        return body.value(node)
-    body.unit.descend()
-    left, right = body.in_order((partial(ring, body, node.left), partial(ring, body, node.right)))
-    body.unit.depth -= 1
-    if node.op == "*":
-        left, right = only_number(node.left, left), only_number(node.right, right)
-    return body.at(ast.BinOp(left, OPERATORS[node.op](), right), Spot(Kind.ARITHMETIC, node.span))
-
-
-def only_number(node: core.Expr, value: ast.expr) -> ast.expr:
-    """A factor that is refused if it is no number: Python would repeat a string or an array, however often."""
-    sure = isinstance(node, core.Constant) or (isinstance(node, core.Binary) and node.op in {"*", *INTEGER_DIVISION})
-    return value if sure else ast.UnaryOp(ast.UAdd(), value)
-
-
-def wrapped(body: Body, node: core.Binary, value: ast.expr) -> ast.expr:
-    """A result brought into the range of an int, with only the checks that its operands make necessary."""
-    low, high = body.ranges.unwrapped(node)
-    if low >= INT_MIN and high <= INT_MAX:
-        return value
-    variable = body.unit.fresh()
-    again = name(variable)
-    tests: list[ast.expr] = []
-    if low < INT_MIN:
-        tests.append(compare(keep(variable, value), ast.GtE(), const(INT_MIN)))
-    if high > INT_MAX:
-        tests.append(compare(again if tests else keep(variable, value), ast.LtE(), const(INT_MAX)))
-    return body.at(ast.IfExp(both(tests), again, call("wrap", again)), Spot(Kind.ARITHMETIC, node.span))
-
-
-def division(body: Body, node: core.Binary, left: ast.expr, right: ast.expr) -> ast.expr:
-    """Python rounds down where the language truncates: alike when neither operand is negative."""
-    (low, _), (divisor, _) = body.ranges.of(node.left), body.ranges.of(node.right)
-    exact = ast.FloorDiv() if node.op == "/" else ast.Mod()
-    if low >= 0 and divisor >= 0:
-        return ast.BinOp(left, exact, right)
-    careful = INTEGER_DIVISION[node.op]
-    if divisor > 0 and isinstance(right, ast.Constant) and isinstance(left, ast.Name):
-        positive = compare(left, ast.GtE(), const(0))
-        return ast.IfExp(positive, ast.BinOp(left, exact, right), call(careful, left, right))
-    return call(careful, left, right)
 
 
 def joined(node: core.Expr) -> list[core.Expr]:
@@ -154,7 +66,7 @@ def shortcut(body: Body, node: core.And | core.Or) -> ast.expr:
     left = body.value(node.left)
     right: list[ast.expr] = []
     is_and = isinstance(node, core.And)
-    block = body.apart(partial(collect, body, node.right, right), body.ranges.given(node.left, is_and))
+    block = body.apart(partial(collect, body, node.right, right))
     if not block:
         return ast.BoolOp(ast.And() if is_and else ast.Or(), [left, *right])
     result = body.temporary(left)
@@ -170,10 +82,7 @@ def collect(body: Body, node: core.Expr, values: list[ast.expr]) -> None:
 def conditional(body: Body, node: core.If) -> ast.expr:
     test = body.value(node.condition)
     values: list[ast.expr] = []
-    branches = [
-        body.apart(partial(collect, body, branch, values), body.ranges.given(node.condition, truth))
-        for branch, truth in ((node.then, True), (node.otherwise, False))
-    ]
+    branches = [body.apart(partial(collect, body, branch, values)) for branch in (node.then, node.otherwise)]
     if not any(branches):
         return ast.IfExp(test, *values)
     result = body.unit.fresh()
@@ -198,6 +107,8 @@ def apply(body: Body, node: core.Call) -> ast.expr:
 
 def apply_builtin(body: Body, node: core.Call, cell: int) -> ast.expr:
     builtin = body.unit.builtins[cell]
+    if builtin.traversal is not None:
+        return traverse(body, node, cell, builtin.traversal)
     args = body.operands(node.args)
     spot = Spot(Kind.CALL, node.span, builtin.name, builtin=True)
     if builtin.inline is not None:
@@ -241,7 +152,7 @@ def array(body: Body, node: core.Array) -> ast.expr:
 
 def index(body: Body, node: core.Index) -> ast.expr:
     items, position = body.operands((node.array, node.index))
-    low, _ = body.ranges.of(node.index)
+    low, _ = body.unit.ranges.of(node.index)
     items, items_again = twice(body, items)
     position, again = twice(body, position)
     checked = position if low >= 0 else ast.IfExp(compare(position, ast.GtE(), const(0)), again, const(None))
@@ -267,7 +178,7 @@ def set_index(body: Body, node: core.SetIndex) -> ast.expr:
     if not all(isinstance(part, ast.Name | ast.Constant) for part in (items, position)):
         items, position, value = body.all_temporary((items, position, value))
     spot = Spot(Kind.ACCESS, node.span, operands=(items, position))
-    low, _ = body.ranges.of(node.index)
+    low, _ = body.unit.ranges.of(node.index)
     checked = position if low >= 0 else ast.IfExp(compare(position, ast.GtE(), const(0)), position, const(None))
     body.emit(body.at(ast.Assign([ast.Subscript(items, checked, ast.Store())], value), spot))
     return const(None)
@@ -310,7 +221,7 @@ def content(body: Body, node: core.Expr) -> Place | None:
 
 
 def loop(body: Body, node: core.While) -> ast.expr:
-    body.loops += 1
+    body.enter_loop()
     tests: list[ast.expr] = []
     before = body.apart(partial(collect, body, node.condition, tests))
     inside = body.apart(partial(body.into, node.body, DROP))
@@ -322,6 +233,7 @@ def loop(body: Body, node: core.While) -> ast.expr:
         stop = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
         test, inside = const(True), [*before, stop, *inside]
     body.emit(ast.While(test, inside or [ast.Pass()], []))
+    body.settle(body.unit.sums.after.get(node, ()), node.span)
     return const(None)
 
 
@@ -345,7 +257,6 @@ def bind(body: Body, node: core.Let) -> None:
         variable = body.unit.fresh("v")
         body.into(node.value, variable)
         body.places[node.slot] = Place(variable)
-        body.ranges.slots[node.slot] = body.ranges.of(node.value)
 
 
 def let_rec(body: Body, node: core.LetRec) -> ast.expr:

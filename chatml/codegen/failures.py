@@ -52,9 +52,11 @@ def translate(error: Exception, code: Code, namespace: Mapping[str, Any], budget
     if failure is None:
         return error
     failure.trace += calls(steps)
-    outermost = next((step.spot for step in steps if step.spot.builtin), None)
-    if outermost is not None and outermost.span != failure.span:
-        failure.at(outermost.span)
+    outermost = next((step.spot for step in steps if step.spot.builtin or step.spot.within is not None), None)
+    if outermost is not None:
+        span = outermost.within or outermost.span
+        if span != failure.span:
+            failure.at(span)
     return failure
 
 

@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from chatml import core
 from chatml.codegen.analyse import analyse
 from chatml.codegen.body import DROP, Body, Tables, Unit, step_name
-from chatml.codegen.code import Builtin, Code, cell_name
+from chatml.codegen.code import Basis, Builtin, Code, cell_name
 from chatml.codegen.expressions import EXPRESSIONS
 from chatml.codegen.python import assign, attribute, call, const, define, name
+from chatml.codegen.ranges import find_ranges
 from chatml.codegen.statements import STATEMENTS
+from chatml.codegen.sums import find_sums
 from chatml.values import GENERATED
 
 MAIN = "main"
@@ -22,14 +24,16 @@ MAIN = "main"
 
 def generate(script: core.Script, builtins: Mapping[int, Builtin], *, bounded: bool) -> Code:
     """The code of a script. `bounded` code counts steps, checks sizes and announces writes."""
-    facts = analyse(script, lambda node: isinstance(node, core.Global) and node.cell in builtins)
-    unit = Unit(facts, builtins, bounded, Tables(EXPRESSIONS, STATEMENTS))
+    facts = analyse(script, builtins)
+    ranges, sums = find_ranges(script.statements, facts), find_sums(script.statements, facts)
+    basis = Basis(facts, ranges, sums, builtins, bounded)
+    unit = Unit(basis, Tables(EXPRESSIONS, STATEMENTS))
     body = Body(unit, None, {})
     Statements(body).lower(script.statements)
     cells = ast.Global(sorted(unit.defined)) if unit.defined else ast.Pass()
     module = ast.Module([define(MAIN, (), [cells, *body.block], 1)], [])
     code = compile(ast.fix_missing_locations(module), GENERATED, "exec", dont_inherit=True)
-    return Code(code, tuple(unit.spots), frozenset(unit.raw), frozenset(unit.values), facts, builtins, bounded)
+    return Code(code, tuple(unit.spots), frozenset(unit.raw), frozenset(unit.values), basis)
 
 
 class Statements:

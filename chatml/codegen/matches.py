@@ -34,7 +34,7 @@ def lower_match(body: Body, node: core.Match, target: Target) -> None:
         test = Test([], [])
         place_pattern(body, test, arm.pattern, subject, tag)
         block: Block = [assign(variable, value) for variable, value in test.bindings]
-        block += body.apart(partial(body.into, arm.body, target), body.ranges.copy())
+        block += body.apart(partial(body.into, arm.body, target))
         condition = body.at(both(test.conditions), Spot(Kind.MATCH, node.span)) if test.conditions else None
         arms.append((condition, block))
         if not test.conditions:
@@ -70,7 +70,7 @@ def chosen(body: Body, node: core.Match, subject: ast.IfExp, target: Target) -> 
         for pattern, part in way.bindings:
             variable = body.variable(pattern.slot) if isinstance(pattern, core.Bind) else body.unit.fresh()
             block.append(assign(variable, part))
-        blocks.append(block + body.apart(partial(body.into, way.arm.body, target), body.ranges.copy()))
+        blocks.append(block + body.apart(partial(body.into, way.arm.body, target)))
     body.emit(ast.If(subject.test, blocks[0] or [ast.Pass()], blocks[1]))
     return True
 

@@ -27,13 +27,6 @@ def assign(target: str, value: ast.expr) -> ast.Assign:
     return ast.Assign([ast.Name(target, STORE)], value)
 
 
-def assign_all(targets: Sequence[str], values: Sequence[ast.expr]) -> ast.Assign:
-    """A simultaneous assignment; of one target, a plain one."""
-    if len(targets) == 1:
-        return assign(targets[0], values[0])
-    return ast.Assign([ast.Tuple([ast.Name(t, STORE) for t in targets], STORE)], ast.Tuple(list(values), LOAD))
-
-
 def keep(target: str, value: ast.expr) -> ast.NamedExpr:
     """`(target := value)`"""
     return ast.NamedExpr(ast.Name(target, STORE), value)
@@ -56,6 +49,11 @@ def both(conditions: Sequence[ast.expr]) -> ast.expr:
     if not conditions:
         return const(True)
     return conditions[0] if len(conditions) == 1 else ast.BoolOp(ast.And(), list(conditions))
+
+
+def either(conditions: Sequence[ast.expr]) -> ast.expr:
+    """A disjunction of at least one condition."""
+    return conditions[0] if len(conditions) == 1 else ast.BoolOp(ast.Or(), list(conditions))
 
 
 def define(function: str, params: Sequence[str], body: Block, line: int) -> ast.FunctionDef:

@@ -11,11 +11,13 @@ from functools import partial
 from typing import Any
 
 from chatml import core
+from chatml.codegen.arithmetic import binary_into
 from chatml.codegen.body import DROP, RETURN, Body, Target, step_name
 from chatml.codegen.code import Kind, Spot
 from chatml.codegen.expressions import apply, bind, bind_group, concat, joined, shortcut
 from chatml.codegen.matches import lower_match
-from chatml.codegen.python import assign, assign_all, call, compare, const, name
+from chatml.codegen.parts import PARTS
+from chatml.codegen.python import assign, call, compare, const, name
 
 
 def let_into(body: Body, node: core.Let, target: Target) -> core.Expr:
@@ -35,12 +37,11 @@ def seq_into(body: Body, node: core.Seq, target: Target) -> core.Expr:
 
 def conditional_into(body: Body, node: core.If, target: Target) -> core.Expr | None:
     test = body.value(node.condition)
-    then = body.apart(partial(body.into, node.then, target), body.ranges.given(node.condition, True))
+    then = body.apart(partial(body.into, node.then, target))
     if target is RETURN:
         body.emit(ast.If(test, then, []))
-        body.ranges = body.ranges.given(node.condition, False)
         return node.otherwise
-    otherwise = body.apart(partial(body.into, node.otherwise, target), body.ranges.given(node.condition, False))
+    otherwise = body.apart(partial(body.into, node.otherwise, target))
     if then or otherwise:
         body.emit(ast.If(test, then or [ast.Pass()], otherwise))
     else:
@@ -56,7 +57,6 @@ def shortcut_into(body: Body, node: core.And | core.Or, target: Target) -> core.
     test = body.value(node.left)
     stop: ast.expr = ast.UnaryOp(ast.Not(), test) if is_and else test
     body.emit(ast.If(stop, [ast.Return(const(not is_and))], []))
-    body.ranges = body.ranges.given(node.left, is_and)
     return node.right
 
 
@@ -117,6 +117,15 @@ def concat_into(body: Body, node: core.Concat, target: Target) -> None:
     body.emit(ast.If(too_long, [ast.Expr(body.at(call("too_long"), spot))], []))
 
 
+def names(body: Body, node: core.Expr, variable: str) -> bool:
+    """Whether an expression uses a variable."""
+    if isinstance(node, core.Local):
+        return node.slot in body.places and body.places[node.slot].name == variable
+    if isinstance(node, core.Lambda):
+        return any(body.places[outer].name == variable for outer, _ in node.captures if outer in body.places)
+    return any(names(body, part, variable) for part in PARTS[type(node)](node))
+
+
 def mentions(value: ast.expr, variable: str) -> bool:
     """Whether an expression reads a variable."""
     return any(isinstance(part, ast.Name) and part.id == variable for part in ast.walk(value))
@@ -135,9 +144,14 @@ def start_again(body: Body, node: core.Call) -> None:
     new = {param for param, _ in changed}
     growing = [(param, arg) for param, arg in changed if isinstance(arg, core.Concat) and grows(body, arg, param, new)]
     others = [pair for pair in changed if pair not in growing]
-    if others:
-        params, args = zip(*others, strict=True)
-        body.emit(assign_all(params, body.operands(args)))
+    waiting = []
+    for position, (param, arg) in enumerate(others):
+        later = [*others[position + 1 :], *growing]
+        value = body.unit.fresh() if any(names(body, other, param) for _, other in later) else param
+        body.into(arg, value)
+        if value != param:
+            waiting.append(assign(param, name(value)))
+    body.block += waiting
     for param, arg in growing:
         concat_into(body, arg, param)
     if body.unit.bounded:
@@ -152,6 +166,7 @@ STATEMENTS: dict[type, Callable[[Body, Any, Target], core.Expr | None]] = {
     core.If: conditional_into,
     core.And: shortcut_into,
     core.Or: shortcut_into,
+    core.Binary: binary_into,
     core.Call: apply_into,
     core.Concat: concat_into,
     core.Match: lower_match,

@@ -45,6 +45,19 @@ def on_data(expression: str) -> Callable[[Host], Host]:
     return mark
 
 
+def traversal(name: str) -> Callable[[Host], Host]:
+    """Mark a host function that calls its last argument for each element of an array, as the builtin of this name does.
+
+    Generated code writes the loop where it is called (`chatml.codegen.traversals`).
+    """
+
+    def mark(function: Host) -> Host:
+        function.traversal = name  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
 @frozen(eq=False)
 class Builtin:
     """A host function with its type scheme. `function` gets the evaluated arguments and returns a value.

@@ -49,3 +49,12 @@ def observe(
     except chatml.RuntimeFailure as failure:
         findings = (*findings, failure.diagnostic)
     return Outcome(tuple("\n".join(lines).split("\n")) if lines else (), findings)
+
+
+def seen(outcome: Outcome) -> tuple[object, ...]:
+    """What must be the same: the calls that a trace names may differ, as engines differ in what they keep of them."""
+    error = outcome.error
+    if error is None:
+        return outcome.printed, None
+    start = None if error.span is None else error.span.start
+    return outcome.printed, error.code, error.message, start, [label.span.start for label in error.labels]

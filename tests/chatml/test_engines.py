@@ -10,20 +10,11 @@ import chatml
 from chatml.evaluate import Walker
 from chatml.pipeline import EngineName
 from tests.chatml.cases import Case, read_corpus
-from tests.chatml.observe import Outcome, observe
+from tests.chatml.observe import observe, seen
 from tests.chatml.programs import programs
 
 LIMITS = chatml.Limits(steps=100_000, text=100_000)
 PROGRAMS = [case for case in read_corpus() if case.fails is None or case.fails.kind == "runtime"]
-
-
-def seen(outcome: Outcome) -> tuple[object, ...]:
-    """What must be the same: the calls that a trace names may differ, as engines differ in what they keep of them."""
-    error = outcome.error
-    if error is None:
-        return outcome.printed, None
-    start = None if error.span is None else error.span.start
-    return outcome.printed, error.code, error.message, start, [label.span.start for label in error.labels]
 
 
 @pytest.mark.parametrize("case", PROGRAMS, ids=lambda case: case.id)
@@ -102,6 +93,12 @@ def arm_of(instance: chatml.Instance, value: object) -> object:
 def test_deep_recursion(engine: EngineName, program: str, printed: str) -> None:
     depth = chatml.Limits(depth=500_000)
     assert observe(f"{program}\nprint(f(200000))", limits=depth, engine=engine).printed == (printed,)
+
+
+@pytest.mark.parametrize("again", ["Array.map([n - 1], f)[0] + 1", "Array.fold([n - 1], 1, fun sum x -> sum + f(x))"])
+def test_recursion_through_an_array_is_as_deep(again: str) -> None:
+    program = f"let rec f n = if n == 0 then 0 else {again}\nprint(f(199990))"
+    assert observe(program).printed == ("199990",)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -59,3 +59,9 @@ def test_each_call_of_an_instance_has_the_whole_budget(engine: EngineName) -> No
     with pytest.raises(chatml.RuntimeFailure, match="`steps`"):
         instance.call("f", 200)
     assert instance.call("f", 90) == 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_literals_are_as_long_as_the_script_has_them(engine: EngineName) -> None:
+    program = 'let items = [1, 2, 3, 4]\nlet text = "long"\nprint(length(items))'
+    assert observe(program, limits=chatml.Limits(text=3), engine=engine).printed == ("4",)
