@@ -59,12 +59,12 @@ class Entry:
     | `if` | the condition | | `true` or `false` |
     | `bind` | a `let*` or `let+` up to its `=` | the value that it binds | |
     | `operation` | what the host was asked for | its arguments | what it gave |
-    | `catch` | | | what was dropped |
-    | `commit` `rollback` `suspend` `resume` | | | what was committed or dropped, the question, the answer |
+    | `catch` | | the message that was caught | what was dropped |
+    | `commit` `rollback` `suspend` `resume` | | | what was committed or dropped, the answer |
     | `failure` | | | |
 
-    `span` is the place of the call, the pattern, or the condition. `failure` says why a call or an operation failed,
-    what a `catch` caught, and why a run was rolled back; `failure` alone stands where no call was running.
+    `span` is the place of the call, the pattern, or the condition. `failure` says why a call or an operation failed, and
+    why a run was rolled back; an entry of the kind `failure` stands where a script failed outside of any call.
     """
 
     kind: Kind
