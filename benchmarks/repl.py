@@ -27,6 +27,7 @@ from prompt_toolkit.document import Document
 from benchmarks.frontend import SEARCH_PATH, script
 from chatml.cli.repl.editor import ReplCompleter
 from chatml.cli.repl.session import Session
+from chatml.cli.repl.terminal import settle
 from chatml.source import Source
 
 LINES = 2_000
@@ -74,6 +75,7 @@ def main(runs: int) -> None:
 def loaded(text: str) -> Session:
     session = Session(None, print=print)
     session.load(Source("script.chatml", text), "script.chatml")
+    settle()
     return session
 
 

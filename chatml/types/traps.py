@@ -205,8 +205,9 @@ def task_help(node: ast.Call, index: int) -> str | None:
 
 def callee_help(node: ast.Call, function: Type) -> str | None:
     """A call with the wrong number of arguments, or of something that is no function."""
-    opening = node.span.source.text.find("(", node.function.span.right)
-    if node.form is None and "\n" in node.span.source.text[node.function.span.right : max(opening, 0)]:
+    callee, text = node.function, node.span.source.text
+    end = callee.label.span.right if isinstance(callee, ast.FieldGet) else callee.span.right
+    if node.form is None and "\n" in text[end : max(text.find("(", end), 0)]:
         return "a line that begins with `(` continues the line before: to start anew, begin it with `let`"
     if not isinstance(function, Fun):
         return None

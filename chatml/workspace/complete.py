@@ -87,29 +87,29 @@ def fitting(found: Iterable[Completion], word: str) -> list[Completion]:
 
 def fields(workspace: Workspace, text: str, left: int, right: int) -> Iterator[Completion]:
     """The fields of the record, or the exports of the module, that stands at a place of the text."""
-    type = type_at(workspace, text[:right], left)
-    if not isinstance(type, Record):
-        return
-    row, _ = flatten(type.row)
+    record = record_at(workspace, text[:right], left)
+    row = {} if record is None else flatten(record.row)[0]
     for label in sorted(row):
         yield Completion(label, 0, "field", shown(row[label]))
 
 
-def type_at(workspace: Workspace, text: str, left: int) -> Type | None:
-    """The type of the expression with which a text ends, as far as the text before it tells."""
+def record_at(workspace: Workspace, text: str, left: int) -> Record | None:
+    """The type of the record with which a text ends, as far as the text before it tells."""
     with deep():
-        found = mended(text, left)
-        if found is None:
-            return None
-        script, start = found
-        before = workspace.types.mark()
-        workspace.types.scope.define(HOLE, FITS)
-        try:
-            types = workspace.types.extend(script).types
-            type = outermost(types, script, start, start + len(text) - left)
-            return None if type is None else Freezer().freeze(unfolded(resolved(type)))
-        finally:
-            workspace.types.back(before)
+        for script, start in mended(text, left):
+            before = workspace.types.mark()
+            workspace.types.scope.define(HOLE, FITS)
+            try:
+                types = workspace.types.extend(script).types
+                found = outermost(types, script, start, start + len(text) - left)
+                type = None if found is None else unfolded(resolved(found))
+                if isinstance(type, Record):
+                    copy = Freezer().freeze(type)
+                    assert isinstance(copy, Record)
+                    return copy
+            finally:
+                workspace.types.back(before)
+    return None
 
 
 def outermost(types: Mapping[ast.Expr, Type], script: ast.Script, left: int, right: int) -> Type | None:

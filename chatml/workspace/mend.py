@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from chatml import ast
 from chatml.errors import CompileError
 from chatml.parse import parse
@@ -20,6 +22,7 @@ CLOSING = {
     "if": f" then {HOLE}(()) else {HOLE}(())",
     "then": f" else {HOLE}(())",
     "match": f" with _ -> {HOLE}(())",
+    "arms": f" | _ -> {HOLE}(())",
     "while": " do () done",
     "do": " done",
     "struct": " end",
@@ -45,19 +48,24 @@ ENDED_BY = {
 LETS = ("let", "let*", "let+")
 
 
-def mended(text: str, left: int) -> tuple[ast.Script, int] | None:
-    """The tree of a text that ends with an expression that begins at `left`, and where the expression is in the tree.
+def mended(text: str, left: int) -> Iterator[tuple[ast.Script, int]]:
+    """Trees of a text that ends with an expression that begins at `left`, and where the expression is in them.
 
-    Whatever is open around the expression is closed. None if that makes no script.
+    Whatever is open around the expression is closed; matches once so that they cover everything, and once as they are,
+    as they may already. Nothing if that makes no script.
 
-    >>> [mended(text, len(text) - 1) is not None for text in ("f(a, [x", "let r = if a then b", "g(fun x -> x", "1 +")]
-    [True, True, True, False]
+    >>> [len(list(mended(text, len(text) - 1))) for text in ("f(a, [x", "let r = if a then b", "g(fun x -> x", "1 +")]
+    [1, 1, 1, 0]
     """
-    closing = "".join([CLOSING[each] for each in reversed(open_constructs(text))])
-    try:
-        return parse(Source("<mended>", f"{text[:left]}{HOLE}({text[left:]}){closing}")), left + len(HOLE) + 1
-    except CompileError:
-        return None
+    opened = open_constructs(text)
+    closings = ["".join([CLOSING[each] for each in reversed(opened)])]
+    if "arms" in opened:
+        closings.append("".join([CLOSING[each] for each in reversed(opened) if each != "arms"]))
+    for closing in closings:
+        try:
+            yield parse(Source("<mended>", f"{text[:left]}{HOLE}({text[left:]}){closing}")), left + len(HOLE) + 1
+        except CompileError:
+            return
 
 
 def open_constructs(text: str) -> list[str]:
@@ -71,6 +79,8 @@ def open_constructs(text: str) -> list[str]:
     for _, _, word in tokens(text):
         if word in ENDED_BY and not (word == "with" and opened[-1:] == ["{"]):
             close(opened, ENDED_BY[word])
+            if word == "with":
+                opened.append("arms")
         if word in LETS:
             if ends_expression(before):  # then this is a statement: whatever was open has ended
                 del opened[max([index + 1 for index, each in enumerate(opened) if each == "struct"], default=0) :]

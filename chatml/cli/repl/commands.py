@@ -124,7 +124,7 @@ def advance(session: Session, screen: Screen, argument: str) -> bool:
 def deliver(session: Session, screen: Screen, line: Line, *, waited: bool = False) -> bool:
     current(session, screen)
     told, is_well = session.deliver(line, waited=waited)
-    screen.show(told)
+    screen.show(told or ["nothing arrived"])
     return is_well
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeAlias
@@ -41,6 +40,9 @@ Inside: TypeAlias = Callable[[], AbstractContextManager[object]]
 Step: TypeAlias = Enter | Begin | Deliver
 
 LONGEST_LINE = 60
+MOST_WORLDS = 20
+"""How many worlds are kept for the way back."""
+
 NO_SCENARIO = Scenario(events=())
 
 
@@ -48,11 +50,14 @@ NO_SCENARIO = Scenario(events=())
 class World:
     """A workspace and its conversation, and the steps that led to them; the first `given` of them cannot be undone.
 
-    `scenario` is the one that a conversation begins with. `shares`: the workspace is that of the world before, too.
+    `origin` tells how it came to be, `asked` is the surface that a person chose, `scenario` the one that a conversation
+    begins with. `shares`: the workspace is that of the world before, too.
     """
 
     workspace: Workspace
     surface: str
+    origin: str
+    asked: str | None
     steps: list[Step]
     file: str | None = None
     scenario: Scenario = NO_SCENARIO
@@ -77,14 +82,13 @@ class Session:
         colour: bool = False,
         width: int | None = 0,
     ) -> None:
-        self.asked = surface
         self.sink = print
         self.inside = inside
         self.colour = colour
         self.width = width
         self.is_silent = False
         name = surface or "core"
-        self.worlds = [World(self.new_workspace(name), name, [])]
+        self.worlds = [World(self.new_workspace(name), name, "", surface, [])]
 
     @property
     def world(self) -> World:
@@ -114,18 +118,22 @@ class Session:
 
     def load(self, source: Source, file: str) -> World:
         """Begin a new world with the script of a file. `CompileError`, `RuntimeFailure`: then there is no new world."""
-        surface = self.asked or fitting_surface(source)
+        asked = self.world.asked
+        surface = asked or fitting_surface(source)
         scenario = self.world.scenario if file == self.world.file else NO_SCENARIO
-        world = World(self.new_workspace(surface), surface, [Enter(source)], file, scenario, given=1)
-        world.workspace.enter(source)
-        self.worlds.append(world)
-        gc.freeze()  # A look for garbage in all that a file leaves would be felt at the next key.
-        return world
+        workspace = self.new_workspace(surface)
+        workspace.enter(source)
+        return self.move(World(workspace, surface, f"loading {file}", asked, [Enter(source)], file, scenario, given=1))
 
     def choose_surface(self, name: str) -> None:
         """Begin a new, empty world on a surface; it is that of later loads, too."""
-        self.worlds.append(World(self.new_workspace(name), name, []))
-        self.asked = name
+        self.move(World(self.new_workspace(name), name, f"surface {name}", name, []))
+
+    def move(self, world: World) -> World:
+        """Go on in another world."""
+        self.worlds.append(world)
+        del self.worlds[:-MOST_WORLDS]
+        return world
 
     # Conversations
 
@@ -136,9 +144,9 @@ class Session:
         fresh = old if old.conversation is None else self.rebuilt(old, steps)
         conversation = self.converse(fresh.workspace, scenario)
         steps.append(Begin(scenario))
-        self.worlds.append(
-            World(fresh.workspace, old.surface, steps, old.file, scenario, conversation, len(steps), fresh is old)
-        )
+        world = evolve(fresh, origin="the beginning of the conversation", steps=steps, given=len(steps))
+        world.scenario, world.conversation, world.shares = scenario, conversation, fresh is old
+        self.move(world)
         return conversation
 
     def conversation(self) -> Conversation:
@@ -185,7 +193,7 @@ class Session:
         self.worlds.pop()
         if world.shares:
             self.worlds[-1] = self.rebuilt(self.world, self.world.steps)
-        return "the beginning of the conversation" if world.conversation else f"loading {world.file or 'a surface'}"
+        return world.origin
 
     def rebuilt(self, old: World, steps: Sequence[Step]) -> World:
         """A world that has come about by these steps, which happen again without a word. No interrupt is raised."""

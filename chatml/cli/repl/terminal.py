@@ -39,7 +39,11 @@ def converse(dialogue: Dialogue, interrupts: Interrupts, file: str | None) -> No
     if file is not None:
         guarded(dialogue, interrupts, lambda: dialogue.load(file))
     gc.set_threshold(GARBAGE_AT)
+    world = None
     while True:
+        if dialogue.session.world is not world:
+            world = dialogue.session.world
+            settle()
         try:
             text = read_input(dialogue.number)
         except KeyboardInterrupt:
@@ -50,6 +54,13 @@ def converse(dialogue: Dialogue, interrupts: Interrupts, file: str | None) -> No
             guarded(dialogue, interrupts, partial(dialogue.answer, text.encode("utf-8", "surrogatepass")))
         except Quit:
             return
+
+
+def settle() -> None:
+    """Look for garbage once, and then no more in what is there: all that a file leaves would be felt at some key."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def greet(dialogue: Dialogue, hint: str | None = None) -> None:
