@@ -61,6 +61,8 @@ def to_python(value: Value) -> Any:
 
 
 class FromPython(Rebuild):
+    kept = frozenset((type(None), bool, float))
+
     def error(self, message: str) -> Exception:
         return BoundaryError(message)
 
@@ -88,6 +90,13 @@ class FromPython(Rebuild):
             "it takes None, bool, int, float, str, lists, dicts and (tag, argument ...) tuples"
         )
 
+    def later(self, value: Any, target: Any, key: Any, pattern: str, name: object) -> None:
+        kind = type(value)
+        if (kind is str and value.isascii()) or (kind is int and INT_MIN <= value <= INT_MAX):
+            target[key] = value
+        else:
+            super().later(value, target, key, pattern, name)
+
     def text(self, text: str) -> str:
         problem = surrogate_problem(text)
         if problem is not None:
@@ -109,6 +118,8 @@ class FromPython(Rebuild):
 
 
 class ToPython(Rebuild):
+    kept = SCALARS
+
     def error(self, message: str) -> Exception:
         return BoundaryError(message)
 
@@ -146,17 +157,20 @@ def from_json(data: Any) -> Value:
     """
     todo: Todo = []
     result = _json_value(data, todo)
-    count = 0
+    count: float = 0
     while todo:
         source, target = todo.pop()
-        count += 1
-        if count == MANY_PARTS:
+        count += 1 + len(source)
+        if count > MANY_PARTS:
             check_extent(data, BoundaryError)
+            count = -math.inf
         if isinstance(source, dict):
             for key, item in source.items():
                 if not isinstance(key, str):
                     raise BoundaryError(f"JSON keys are strings, not {short(key)}")
-                target.append({"key": _json_text(key), "value": _json_value(item, todo)})
+                if type(key) is not str or not key.isascii():
+                    key = _json_text(key)
+                target.append({"key": key, "value": _json_value(item, todo)})
         else:
             for item in source:
                 target.append(_json_value(item, todo))
@@ -172,9 +186,10 @@ def is_plain_json(data: Any) -> bool:
     """
     if type(data) is not dict:
         return are_plain_json([data])
-    for key, item in data.items():
+    for key in data:  # In a dict of a few entries this is faster than its `items`.
         if type(key) is not str or not (key.isascii() or surrogate_problem(key) is None):
             return False
+        item = data[key]
         kind = type(item)
         if kind is str:
             if not (item.isascii() or surrogate_problem(item) is None):
@@ -218,10 +233,15 @@ Todo = list[tuple[Any, Any]]
 
 
 def _json_value(data: Any, todo: Todo) -> Value:
-    if isinstance(data, str):
-        return ("String", data if type(data) is str and data.isascii() else _json_text(data))
+    kind = type(data)
+    if kind is str and data.isascii():
+        return ("String", data)
+    if kind is int and INT_MIN <= data <= INT_MAX:
+        return ("Number", float(data))
     if data is None:
         return NULL
+    if isinstance(data, str):
+        return ("String", _json_text(data))
     if isinstance(data, bool):
         return TRUE if data else FALSE
     if isinstance(data, int | float):
@@ -266,12 +286,13 @@ def to_json(value: Value) -> Any:
     """
     todo: Todo = []
     result = _plain(value, todo)
-    count = 0
+    count: float = 0
     while todo:
         source, target = todo.pop()
-        count += 1
-        if count == MANY_PARTS:
+        count += 1 + len(source)
+        if count > MANY_PARTS:
             check_extent(value, BoundaryError)
+            count = -math.inf
         if type(target) is list:
             for item in source:
                 target.append(_plain(item, todo))

@@ -21,13 +21,17 @@ from chatml.types.environment import Environment
 from chatml.types.freeze import Freezer
 from chatml.types.model import (
     Array,
+    Bool,
     Con,
     Empty,
+    Float,
     Fun,
+    Int,
     Mu,
     Record,
     Ref,
     Scalar,
+    String,
     Tuple,
     Type,
     Unit,
@@ -121,6 +125,14 @@ class Typed:
     type: Type
 
 
+KINDS: dict[Type, type] = {Unit: type(None), Bool: bool, Int: int, Float: float, String: str}
+
+
+def typed(part: Any, type: Type) -> Any:
+    """A part and its type; a scalar that is of its type is converted like one that stands alone."""
+    return part if KINDS.get(type) is part.__class__ else Typed(part, type)
+
+
 def payload(type: Type) -> Sequence[Type]:
     """The types of the arguments of a tag."""
     known = resolved(type)
@@ -173,7 +185,7 @@ class Incoming(FromPython):
     def array(self, data: Any, type: Array) -> Value:
         if not isinstance(data, list):
             raise self.expected("a list", data)
-        return self.items([Typed(item, type.element) for item in data])
+        return self.items([typed(item, type.element) for item in data])
 
     def record(self, data: Any, type: Record) -> Value:
         fields, tail = flatten(type.row)
@@ -182,7 +194,7 @@ class Incoming(FromPython):
         missing = fields.keys() - data.keys()
         if missing:
             raise self.failure(f"there is no {labels(missing)}")
-        pairs: list[tuple[str, Any]] = [(label, Typed(data[label], type)) for label, type in fields.items()]
+        pairs: list[tuple[str, Any]] = [(label, typed(data[label], type)) for label, type in fields.items()]
         if tail is not Empty:  # Else no script can name what else there is, and it stays outside.
             pairs += [(self.label(key), item) for key, item in data.items() if key not in fields]
         return self.fields(pairs)
@@ -197,7 +209,7 @@ class Incoming(FromPython):
         types = payload(cases[tag])
         if len(data) - 1 != len(types):
             raise self.failure(f"`{tag}` takes {len(types)} argument{'s' * (len(types) != 1)}, not {len(data) - 1}")
-        return self.variant(str.__str__(tag), [Typed(arg, type) for arg, type in zip(data[1:], types, strict=True)])
+        return self.variant(str.__str__(tag), [typed(arg, type) for arg, type in zip(data[1:], types, strict=True)])
 
     def function(self, data: Any, type: Fun) -> Value:
         return self.opaque(data, is_function(data), "a function of a script")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from chatml.errors import RuntimeFailure
 from chatml.records import frozen
@@ -40,23 +40,19 @@ class Budget:
     `text` are bounds that do not change.
     """
 
-    __slots__ = ("depth", "limits", "steps", "tasks", "text")
+    __slots__ = ("allowed", "depth", "limits", "steps", "tasks", "text")
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.steps: Iterator[object] = itertools.repeat(True)
-        self.tasks: float = math.inf
+        self.allowed: Iterable[object] = itertools.repeat(True) if limits.steps is None else range(limits.steps)
         self.depth: int = DEFAULT_DEPTH if limits.depth is None else limits.depth
         self.text: int = LARGEST if limits.text is None else min(limits.text, LARGEST)
         self.renew()
 
     def renew(self) -> None:
         """Allow all that the limits allow, whatever has been used up: another evaluation begins."""
-        limits = self.limits
-        if limits.steps is not None:
-            self.steps = iter(range(limits.steps))
-        if limits.tasks is not None:
-            self.tasks = limits.tasks
+        self.steps: Iterator[object] = iter(self.allowed)
+        self.tasks: float = math.inf if self.limits.tasks is None else self.limits.tasks
 
     def charge(self, steps: int) -> bool:
         """Use up several steps at once; whether there were as many left."""

@@ -7,6 +7,7 @@ from their work once, when it has become long: `check_extent` then refuses what 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -102,6 +103,8 @@ class Rebuild(ABC):
     """
 
     most = MOST_PARTS
+    kept: frozenset[type] = frozenset()
+    """What is the same converted."""
 
     def __init__(self, root: Value) -> None:
         self.path: Path = None
@@ -111,6 +114,8 @@ class Rebuild(ABC):
         self.todo: list[tuple[Value, Any, Any, Path]] = [(root, self.result, 0, None)]
         self.variants: list[tuple[str, list[Any], Any, Any]] = []
         self.root = root
+        self.count: float = 0
+        """The parts that were met, until there are so many that the whole has been looked at."""
 
     @abstractmethod
     def convert(self, value: Value) -> Any:
@@ -126,7 +131,10 @@ class Rebuild(ABC):
 
     def later(self, value: Value, target: Any, key: Any, pattern: str, name: object) -> None:
         """Convert a part afterwards and store it as `target[key]`; pattern and name lead to it from the whole."""
-        self.todo.append((value, target, key, (self.path, pattern, name)))
+        if type(value) in self.kept:
+            target[key] = value
+        else:
+            self.todo.append((value, target, key, (self.path, pattern, name)))
 
     def items(self, values: Iterable[Value], pattern: str = "[{}]") -> list[Any]:
         """A list that will hold the converted values."""
@@ -134,6 +142,7 @@ class Rebuild(ABC):
         for index, value in enumerate(values):
             target.append(None)
             self.later(value, target, index, pattern, index)
+        self.count += len(target)
         return target
 
     def fields(self, pairs: Iterable[tuple[str, Value]]) -> dict[str, Any]:
@@ -142,6 +151,7 @@ class Rebuild(ABC):
         for label, value in pairs:
             target[label] = None
             self.later(value, target, label, ".{}", label)
+        self.count += len(target)
         return target
 
     def variant(self, tag: str, args: Iterable[Value]) -> None:
@@ -155,12 +165,12 @@ class Rebuild(ABC):
     def run(self) -> Any:
         """The converted root."""
         todo = self.todo
-        count = 0
         while todo:
             value, self.target, self.key, self.path = todo.pop()
-            count += 1
-            if count == MANY_PARTS:
+            self.count += 1
+            if self.count > MANY_PARTS:
                 check_extent(self.root, self.error, self.most)
+                self.count = -math.inf
             size = len(todo)
             self.target[self.key] = self.convert(value)
             todo[size:] = todo[: size - 1 if size else None : -1]

@@ -131,12 +131,7 @@ def python_policy() -> Decide:
 
 def chatml_policy(**options: Any) -> Decide:
     instance = chatml.compile(text_of(POLICY, "chatml"), surface=chatml.MODERATOR).run(**options)
-    from_json, to_python, function = chatml.from_json, chatml.to_python, instance["decide"]
-
-    def decide(call: dict[str, Any]) -> Any:
-        value = {"id": call["id"], "name": call["name"], "args": from_json(call["args"])}
-        return to_python(instance.apply(function, [value]))
-
+    decide: Decide = instance.function("decide")
     return decide
 
 

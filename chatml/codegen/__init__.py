@@ -8,6 +8,7 @@
 | `inline` | builtins that are an expression of Python |
 | `code` | what generation leaves: the code object, and the place in the script that each of its lines stands for |
 | `compiled` `bounce` `passing` | linking code to an instance; last calls that take no stack; builtins as values |
+| `entry` `hosts` | a function as a host calls it: in place, on the host's own data where they fit |
 | `failures` | from what Python raises back to a failure of the script |
 
 Script text never becomes Python text: every name in the tree is made here, and the tree is compiled without being

@@ -14,7 +14,7 @@ from typing import Any
 
 from chatml import core
 from chatml.boundary import SCALARS, from_json, is_plain_json
-from chatml.codegen.body import Body, Place, Tables, TooDeep, Unit
+from chatml.codegen.body import RETURN, Body, Place, Tables, Target, TooDeep, Unit
 from chatml.codegen.code import Code, Kind, Spot
 from chatml.codegen.compiled import Compiled
 from chatml.codegen.expressions import EXPRESSIONS, apply
@@ -37,6 +37,8 @@ OUTGOING = (
     " else outgoing(a)"
 )
 """What leaves as it is: scalars, and variants that hold one or none."""
+
+RESULT = "result"
 
 TOOLS: dict[str, Any] = {
     "KeyError": KeyError,
@@ -74,70 +76,107 @@ def generate_entry(code: Code, cell: int, params: Sequence[Type], json: Type, *,
         return None
     names = [fit.data.variable for fit in fits]
     condition = both([condition for fit in fits for condition in fit.conditions])
-    result = call("outgoing", name("result")) if has_json else Template(OUTGOING).fill([name("result")])
-    unit, block = in_place(code, cell, [fit.data for fit in fits])
-    steps = [
-        attempt([assign("fits", condition)], "KeyError", [assign("fits", const(False))], []),
-        ast.If(
-            ast.UnaryOp(ast.Not(), name("fits")),
-            [ast.Return(call("general", ast.Tuple([*map(name, names)], LOAD)))],
-            [],
-        ),
-        *([ast.Expr(call("renew"))] if code.basis.bounded else []),
-        attempt(block, "failures", [assign("failure", call("explain", name("error")))], [ast.Return(result)]),
-        ast.Raise(name("failure")),
+    general = ast.Return(call("general", ast.Tuple([name(variable) for variable in names], LOAD)))
+    leave = ast.Return(call("outgoing", name(RESULT)) if has_json else Template(OUTGOING).fill([name(RESULT)]))
+    block: Block = [
+        attempt([assign("fits", condition)], "KeyError", [assign("fits", const(False))]),
+        ast.If(ast.UnaryOp(ast.Not(), name("fits")), [general], []),
     ]
-    entry = define("entry", names, steps, len(unit.spots) - 1)
+    if code.basis.bounded:
+        block.append(ast.Expr(call("renew")))
+    body = in_place(code, cell, [fit.data for fit in fits], has_json)
+    spots, line = code.spots, 1
+    helpers: Block = []
+    if body is None:
+        values = ast.List([fit.data.value for fit in fits], LOAD)
+        block += [assign(RESULT, call("apply", values)), leave]
+    else:
+        spots, line, helpers = tuple(body.unit.spots), body.line, body.helpers.definitions
+        failed = assign("failure", call("explain", name("error")))
+        block += [attempt(body.block, "failures", [failed], [leave]), ast.Raise(name("failure"))]
     given = [*Ways.__match_args__, "explain", *TOOLS]
-    module = ast.Module([define("make", given, [entry, ast.Return(name("entry"))], 1)], [])
-    compiled = compile(ast.fix_missing_locations(module), ENTRY, "exec", dont_inherit=True)
-    return Code(compiled, tuple(unit.spots), frozenset(), frozenset(), code.basis)
+    make = define("make", given, [*helpers, define("entry", names, block, line), ast.Return(name("entry"))], 1)
+    compiled = compile(ast.fix_missing_locations(ast.Module([make], [])), ENTRY, "exec", dont_inherit=True)
+    return Code(compiled, spots, frozenset(), frozenset(), code.basis)
 
 
-def attempt(block: Block, kinds: str, instead: Block, otherwise: Block) -> ast.stmt:
-    return ast.Try(block, [ast.ExceptHandler(name(kinds), "error", instead)], otherwise, [])
+def attempt(block: Block, kinds: str, instead: Block, otherwise: Sequence[ast.stmt] = ()) -> ast.stmt:
+    return ast.Try(block, [ast.ExceptHandler(name(kinds), "error", instead)], list(otherwise), [])
 
 
-def in_place(code: Code, cell: int, data: Sequence[HostData]) -> tuple[Unit, Block]:
-    """Statements that assign `result`: the body of the function, or a call of it where that cannot be."""
-    function = code.basis.facts.cells.get(cell)
-    if function not in code.basis.facts.shallow:
-        function = None  # It needs room on the stack.
+def in_place(code: Code, cell: int, data: Sequence[HostData], has_json: bool) -> EntryBody | None:
+    """The body of a function, which leaves its result in `RESULT`; None if it must be called, for want of room on the
+    stack or because it makes functions.
+    """
+    facts = code.basis.facts
+    function = facts.cells.get(cell)
+    if function is None or function not in facts.shallow:
+        return None
     kept = {part.parameter for part in data}
-    while function is not None:
-        body = EntryBody(code, function, data, kept)
+    while True:
+        unit = Unit(code.basis, TABLES)
+        unit.spots += code.spots[len(unit.spots) :]
+        body = EntryBody(unit, function, Helpers(), has_json=has_json)
+        for slot, part in enumerate(data):
+            if part.is_scalar:
+                body.places[slot] = Place(part.variable)
+            elif slot in kept:
+                body.data[slot] = part
+            else:  # The script needs a value of it.
+                body.emit(assign(body.variable(slot), part.value))
         try:
-            body.into(function.body, "result")
+            body.into(function.body, RESULT)
         except EscapeError as escape:
             kept.remove(escape.data.parameter)
         except (UnfitError, TooDeep):
-            break
+            return None
         else:
-            return body.unit, body.block
-    body = EntryBody(code, function, (), set())
-    return body.unit, [assign("result", call("apply", ast.List([part.value for part in data], LOAD)))]
+            return body
+
+
+class Helpers:
+    """The functions that an entry calls with data of the host, and which of their parameters are what data."""
+
+    def __init__(self) -> None:
+        self.names: dict[tuple[core.Lambda, tuple[HostData | None, ...]], str] = {}
+        self.definitions: Block = []
 
 
 class EntryBody(Body):
-    """The body of a function in place. Parameters in `kept` stay data of the host, values are made of the others."""
+    """The body of a function, some of whose parameters are data of the host."""
 
-    def __init__(self, code: Code, function: core.Lambda | None, data: Sequence[HostData], kept: set[int]) -> None:
-        super().__init__(Unit(code.basis, TABLES), None, {})
-        self.unit.spots += code.spots[len(self.unit.spots) :]
-        self.data: dict[int, HostData] = {}
-        if function is None:
-            return
+    def __init__(self, unit: Unit, function: core.Lambda, helpers: Helpers, *, has_json: bool = True) -> None:
+        super().__init__(unit, None, {})
         spot = Spot(Kind.FUNCTION, function.span, function.name)
-        self.unit.line(spot)
-        if code.basis.bounded:
+        self.line = unit.line(spot)
+        self.helpers = helpers
+        self.has_json = has_json
+        self.data: dict[int, HostData] = {}
+        if unit.bounded:
             self.emit(self.tick(spot))
-        for slot, part in enumerate(data):
-            if part.is_scalar:
-                self.places[slot] = Place(part.variable)
-            elif slot in kept:
-                self.data[slot] = part
-            else:
-                self.emit(assign(self.variable(slot), part.value))
+
+    def helper(self, function: core.Lambda, given: Sequence[HostData | None]) -> str:
+        """Another function of the script with a body that takes data of the host in place of some values."""
+        known = self.helpers.names.get((function, tuple(given)))
+        if known is not None:
+            return known
+        within, self.unit.within = self.unit.within, None
+        body = EntryBody(self.unit, function, self.helpers)
+        params = [body.variable(slot) for slot, part in enumerate(given) if part is None]
+        body.data = {slot: part for slot, part in enumerate(given) if part is not None}
+        body.into(function.body, RETURN)
+        self.unit.within = within
+        made = self.helpers.names[function, tuple(given)] = self.unit.fresh("h")
+        self.helpers.definitions.append(define(made, [*params, *variables(given)], body.block, body.line))
+        return made
+
+    def put(self, value: ast.expr, target: Target) -> None:
+        """A result that the script writes out leaves at once."""
+        parts = value.elts if isinstance(value, ast.Tuple) else [value]
+        if target == RESULT and not self.has_json and all(isinstance(part, ast.Constant) for part in parts):
+            self.emit(ast.Return(value))
+        else:
+            super().put(value, target)
 
     def functions(self, group: Sequence[tuple[str, core.Lambda]], *, local: bool) -> None:
         """A function that is made here would outlive the entry, whose lines nobody else can explain."""
@@ -176,7 +215,11 @@ def apply_to_data(body: EntryBody, node: core.Call) -> ast.expr:
     data = [part for part in given if part is not None and not part.is_scalar]
     if not data:
         return apply(body, node)
-    builtin = body.unit.builtins.get(node.function.cell) if isinstance(node.function, core.Global) else None
+    cell = node.function.cell if isinstance(node.function, core.Global) else -1
+    function = body.unit.facts.cells.get(cell)
+    if function in body.unit.facts.shallow:
+        return apply_helper(body, node, function, [part if part in data else None for part in given])
+    builtin = body.unit.builtins.get(cell)
     expression = None if builtin is None else builtin.on_data or builtin.inline
     if builtin is None or expression is None:
         raise EscapeError(data[0])
@@ -185,6 +228,25 @@ def apply_to_data(body: EntryBody, node: core.Call) -> ast.expr:
     template = DataTemplate(expression, given, reads_json=builtin.on_data is not None)
     filled = template.fill([arg if body.stable(arg) else body.temporary(arg) for arg in args])
     return body.at(filled, Spot(Kind.CALL, node.span, builtin.name, builtin=True))
+
+
+def apply_helper(body: EntryBody, node: core.Call, function: core.Lambda, given: Sequence[HostData | None]) -> ast.expr:
+    """A call of another function of the script with data of the host among its arguments."""
+    helper = body.helper(function, given)
+    values = body.operands([arg for arg, part in zip(node.args, given, strict=True) if part is None])
+    found = [name(variable) for variable in variables(given)]
+    return body.at(call(helper, *values, *found), Spot(Kind.CALL, node.span))
+
+
+def variables(given: Sequence[HostData | None]) -> list[str]:
+    """The variables that hold the parts of some data."""
+    found: dict[str, None] = {}
+    todo = [part for part in given if part is not None]
+    for part in todo:
+        todo += part.fields.values()
+        if not part.fields:
+            found[part.variable] = None
+    return list(found)
 
 
 class DataTemplate(Template):

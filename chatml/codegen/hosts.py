@@ -11,7 +11,7 @@ import ast
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from chatml.codegen.python import attribute, both, call, compare, const, item, keep, name
+from chatml.codegen.python import attribute, call, compare, const, is_a, item, keep, name
 from chatml.records import frozen
 from chatml.types.model import Empty, Record, Scalar, Type, Unit
 from chatml.types.show import flatten
@@ -67,10 +67,6 @@ class Fit:
         self.made = 0
         self.data = self.part(name(f"a{parameter}"), type, DEEPEST)
 
-    @property
-    def condition(self) -> ast.expr:
-        return both(self.conditions)
-
     def part(self, source: ast.expr, type: Type, depth: int) -> HostData:
         """Add the conditions for a part, which begin by keeping it in a variable."""
         known = resolved(type)
@@ -108,7 +104,4 @@ class Fit:
 
 
 KINDS = {"int": "int", "float": "float", "bool": "bool", "string": "str"}
-
-
-def is_a(value: ast.expr, kind: str) -> ast.expr:
-    return compare(call("type", value), ast.Is(), name(kind))
+"""The Python classes of scalars."""

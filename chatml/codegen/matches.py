@@ -9,7 +9,7 @@ from functools import partial
 from chatml import core
 from chatml.codegen.body import RETURN, Body, Place, Target
 from chatml.codegen.code import Kind, Spot
-from chatml.codegen.python import LOAD, Block, assign, both, call, compare, const, item, keep, name
+from chatml.codegen.python import LOAD, Block, assign, both, call, compare, const, is_a, item, keep, name
 from chatml.records import frozen
 
 
@@ -150,10 +150,6 @@ def place_pattern(
             for label, field in zip(labels, patterns, strict=True):
                 test.conditions.append(compare(const(label), ast.In(), subject))
                 place_pattern(body, test, field, item(subject, const(label)))
-
-
-def is_a(subject: ast.expr, kind: str) -> ast.expr:
-    return compare(call("type", subject), ast.Is(), name(kind))
 
 
 def held(body: Body, test: Test, subject: ast.expr) -> ast.expr:

@@ -44,6 +44,11 @@ def compare(left: ast.expr, op: ast.cmpop, right: ast.expr) -> ast.Compare:
     return ast.Compare(left, [op], [right])
 
 
+def is_a(value: ast.expr, kind: str) -> ast.expr:
+    """Whether a value is of exactly that class."""
+    return compare(call("type", value), ast.Is(), name(kind))
+
+
 def both(conditions: Sequence[ast.expr]) -> ast.expr:
     """A conjunction; of nothing, true."""
     if not conditions:

@@ -209,6 +209,21 @@ def test_a_small_depth_is_counted_exactly() -> None:
     assert observe(program.format(50), limits=limits).error is not None
 
 
+def test_a_match_of_a_choice_evaluates_what_it_chooses() -> None:
+    program = """
+let say text = let _said = print(text) in text
+let one b = match (if b then `Some(say("some")) else `None) with | `Some(_) -> 1 | `None -> 2
+let two b = match (if b then `Two(say("a"), say("b")) else `None) with | `Two(_, x) -> x | `None -> say("none")
+let same b = match (if b then `A(say("x")) else `A(say("y"))) with | `A(x) -> x | `B -> "b"
+let nested b = match (if b then `A(`Some(1)) else `B) with | `A(`None) -> 0 | `A(`Some(n)) -> n | _ -> 2
+print([one(true), one(false), nested(true), nested(false)])
+print([two(true), two(false), same(true), same(false)])
+"""
+    for engine in ENGINES:
+        printed = observe(program, engine=engine).printed
+        assert printed == ("some", "[|1, 2, 1, 2|]", "a", "b", "none", "x", "y", "[|b, none, x, y|]")
+
+
 def test_closures_made_in_a_loop_keep_the_values_of_their_turn() -> None:
     program = """
 let made = Array.make(3, fun () -> 0)

@@ -35,7 +35,21 @@ let args_of : tool_call -> json = fun call -> call.args
 let seen : tool_call -> int -> [ `Seen(string, json) ] = fun call n -> `Seen(call.name ++ to_string(n), call.args)
 let closing call = let name = call.name in Array.map(names, fun other -> other == name)
 let rec count call n = if n == 0 then Tool_call.is_named(call, "x") else count(call, n - 1)
+let rec sink call n = if n == 0 then fail(call.name) else 1 + sink(call, n - 1)
 let helped call = if Tool_call.is_named(call, "x") then fail("no " ++ call.name) else decide(call)
+module Rules = struct
+  let path call =
+    match Tool_call.arg_string(call, "path") with | `Some(path) -> path | `None -> fail("no path for " ++ call.name)
+end
+let allowed word call other = Tool_call.is_named(call, word) && Rules.path(call) == other.id
+let checked call =
+  let other = { id = "x"; name = "y"; args = `Null } in
+  if allowed(call.id, call, call) || allowed("read_file", call, other) || allowed("x", other, call) then `Allow
+  else `Deny(call.id)
+let looping call =
+  let found = Array.exists(names, fun other -> Tool_call.is_named(call, other) && allowed(other, call, call)) in
+  if found then Array.fold(names, 0, fun n other -> if Tool_call.is_named(call, other) then n + 1 else n) else
+  length(Array.filter(names, fun other -> Rules.path(call) == other))
 let failing call = match call.name with | "read_file" -> 1 / 0 | "x" -> [1][length(names)] | _ -> fail(call.id)
 let either call =
   match (if Tool_call.is_named(call, "x") then `Some(call.id) else `None) with | `Some(id) -> id | `None -> "none"
@@ -106,7 +120,19 @@ CALLS = st.one_of(
     ODD,
     st.dictionaries(st.sampled_from(["id", "name", "args"]), ANYTHING),
 )
-ON_CALLS = ["decide", "any_kind", "whole", "args_of", "closing", "helped", "failing", "either", "first", "id"]
+ON_CALLS = [
+    "decide",
+    "any_kind",
+    "whole",
+    "args_of",
+    "closing",
+    "helped",
+    "failing",
+    "either",
+    "first",
+    "id",
+    "checked",
+]
 
 
 @given(CALLS)
@@ -133,6 +159,7 @@ def test_every_way_comes_to_the_same_for_other_types(a: Any, b: Any, c: Any, d: 
         ("options", ([("A", a, b), c],)),
         ("seen", ({**CALL, "name": a, "args": b}, c)),
         ("count", ({**CALL, "name": a}, 3)),
+        ("sink", ({**CALL, "name": a}, 3)),
     ]
     for name, args in calls:
         walked, *others = (outcome(instance, name, *args) for instance in INSTANCES)
@@ -146,6 +173,23 @@ def test_json_stays_plain(data: Any) -> None:
         assert instance.function("json_in")(None, data) == data
         assert instance.function("args_of")({**CALL, "args": data}) == data
         assert instance.function("options")([("A", 1, data), ("B",)]) == [("A", 1, data), ("B",)]
+
+
+def test_failures_inside_helpers_name_their_callers() -> None:
+    """An entry reports a failure as a call with values does, with the calls that led to it."""
+    call = {**CALL, "args": {}}
+    instance = INSTANCES[1]
+    reports = []
+    for run in (
+        lambda: instance.call("checked", {**call, "args": chatml.from_json({})}),
+        lambda: instance.function("checked")(call),
+    ):
+        with pytest.raises(chatml.RuntimeFailure) as caught:
+            run()
+        reports.append(str(caught.value.diagnostic))
+    assert reports[0] == reports[1]
+    assert "path called at" in reports[1]
+    assert "allowed called at" in reports[1]
 
 
 FITS = [

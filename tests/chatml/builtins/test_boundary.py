@@ -225,6 +225,15 @@ def test_shared_parts_that_would_fill_the_memory() -> None:
             convert(value)
 
 
+def test_long_shared_parts_that_would_fill_the_memory() -> None:
+    """A few thousand times the same long list is refused as soon as its parts have been counted, not copied."""
+    plain: Any = [[0] * 100_000] * 5_000
+    json_value = ("Array", [("Array", [("Null",)] * 100_000)] * 5_000)
+    for convert, data in ((from_python, plain), (to_python, plain), (from_json, plain), (to_json, json_value)):
+        with pytest.raises(BoundaryError, match="more than 10,000,000 parts"):
+            convert(data)
+
+
 def test_deep_data() -> None:
     data: Any = []
     for _ in range(40_000):
