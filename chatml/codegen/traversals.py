@@ -78,7 +78,7 @@ class Loop:
         if len(targets) > 1:
             source = call("enumerate", source)
         target = targets[0] if len(targets) == 1 else ast.Tuple(targets, STORE)
-        body.emit(ast.For(target, source, inner.block or [ast.Pass()], []))
+        body.emit(body.at(ast.For(target, source, inner.block or [ast.Pass()], []), self.spot))
         body.settle(unit.sums.after.get(self.node, ()), self.node.span)
 
     def into(self, inner: Body, target: Target) -> None:
