@@ -21,6 +21,7 @@ from chatml.surfaces.core import CORE
 from chatml.surfaces.model import Surface
 from chatml.types import Checked, Environment
 from chatml.types import check as check_types
+from chatml.types.model import Fun
 from chatml.values import BuiltinFunction, ModuleValue, Value
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def generated(script: core.Script, surface: Surface, bounded: bool) -> code.Code
         value = values[cell.module, cell.name]
         if isinstance(value, BuiltinFunction):
             marks = [getattr(value.function, mark, None) for mark in ("inline", "on_data", "traversal")]
-            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, *marks)
+            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, *marks, callbacks=value.callbacks)
         else:
             infos[cell.cell] = code.Builtin(cell.name)
     with deep():
@@ -251,8 +252,10 @@ def builtin_values(surface: Surface) -> dict[tuple[str | None, str], Value]:
 def function_value(builtin: surfaces.Builtin, module: str | None = None) -> BuiltinFunction:
     """A builtin as a value, under its qualified name."""
     name = builtin.name if module is None else f"{module}.{builtin.name}"
+    params = builtin.scheme.params
     uses_machine = getattr(builtin.function, "uses_machine", False)
-    return BuiltinFunction(name, len(builtin.scheme.params), builtin.function, uses_machine)
+    callbacks = tuple([index for index, param in enumerate(params) if isinstance(param, Fun)])
+    return BuiltinFunction(name, len(params), builtin.function, uses_machine, callbacks)
 
 
 def refuse_other_names(compiled: Surface, running: Surface) -> None:

@@ -65,14 +65,22 @@ class Function:
 
 
 class BuiltinFunction(Function):
-    """A host function as a value; `name` is qualified (`Array.map`)."""
+    """A host function as a value; `name` is qualified (`Array.map`). `callbacks` says which arguments are functions."""
 
-    __slots__ = ("function", "uses_machine")
+    __slots__ = ("callbacks", "function", "uses_machine")
 
-    def __init__(self, name: str, arity: int, function: Callable[..., Value], uses_machine: bool) -> None:
+    def __init__(
+        self,
+        name: str,
+        arity: int,
+        function: Callable[..., Value],
+        uses_machine: bool,
+        callbacks: tuple[int, ...] = (),
+    ) -> None:
         super().__init__(name, arity)
         self.function = function
         self.uses_machine = uses_machine
+        self.callbacks = callbacks
 
 
 GENERATED = "<chatml>"

@@ -200,6 +200,8 @@ class _Walk:
             self.visit(node.function)
             self.here.unknown_tail |= tail
             self.here.unknown |= not tail
+        elif not all(self.is_mentioned(args[index]) for index in builtin.callbacks if index < len(args)):
+            self.here.unknown = True
         elif builtin.traversal is not None:
             function, takes = args[-1], TAKES[builtin.traversal]
             if isinstance(function, core.Lambda) and function.arity == len(takes):
@@ -209,6 +211,12 @@ class _Walk:
             self.visit(arg)
         if node in self.in_place:
             self.body_of_loop(self.in_place[node][0])
+
+    def is_mentioned(self, function: core.Expr) -> bool:
+        """Whether a function is named or written where it is used, so that `mention` or `nested` counts its calls."""
+        return (
+            isinstance(function, core.Lambda) or self.callee(function) is not None or self.builtin(function) is not None
+        )
 
     def builtin(self, function: core.Expr) -> Builtin | None:
         return self.builtins.get(function.cell) if isinstance(function, core.Global) else None

@@ -70,7 +70,7 @@ class Builtin:
     """A builtin cell as the generator sees it: its qualified name, how to call it, and how to do without a call.
 
     `inline` is a Python expression of the arguments `a`, `b` and so on, `on_data` one for plain JSON data among them
-    (`chatml.surfaces.model`). `traversal` is a name in `TAKES`.
+    (`chatml.surfaces.model`). `traversal` is a name in `TAKES`. `callbacks` says which arguments are functions.
     """
 
     name: str
@@ -78,6 +78,7 @@ class Builtin:
     inline: str | None = None
     on_data: str | None = None
     traversal: str | None = None
+    callbacks: tuple[int, ...] = ()
 
 
 @frozen(eq=False)

@@ -101,6 +101,20 @@ def test_recursion_through_an_array_is_as_deep(again: str) -> None:
     assert observe(program).printed == ("199990",)
 
 
+@pytest.mark.parametrize(
+    "again",
+    [
+        "Array.map([n - 1], !s)[0] + 1",
+        "(let h = !s in Array.map([n - 1], h))[0] + 1",
+        "Array.fold([n - 1], 1, fun sum x -> sum + (!s)(x))",
+    ],
+)
+def test_recursion_through_a_stored_function_is_as_deep(again: str) -> None:
+    program = f"let s = ref(fun n -> 0)\nlet f n = if n == 0 then 0 else {again}\ns := f\n"
+    assert observe(f"{program}print(f(50000))").printed == ("50000",)
+    assert chatml.compile(program).run().call("f", 50_000) == 50_000
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("after", ["", " + 1"])
 def test_many_functions_may_call_each_other_without_recursion(engine: EngineName, after: str) -> None:
