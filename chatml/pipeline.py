@@ -205,7 +205,7 @@ def generated(script: core.Script, surface: Surface, bounded: bool) -> code.Code
         value = values[cell.module, cell.name]
         if isinstance(value, BuiltinFunction):
             marks = [getattr(value.function, mark, None) for mark in ("inline", "on_data", "traversal")]
-            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, *marks, callbacks=value.callbacks)
+            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, value.callbacks, *marks)
         else:
             infos[cell.cell] = code.Builtin(cell.name)
     with deep():

@@ -69,16 +69,16 @@ TAKES = {
 class Builtin:
     """A builtin cell as the generator sees it: its qualified name, how to call it, and how to do without a call.
 
-    `inline` is a Python expression of the arguments `a`, `b` and so on, `on_data` one for plain JSON data among them
-    (`chatml.surfaces.model`). `traversal` is a name in `TAKES`. `callbacks` says which arguments are functions.
+    `callbacks` says which arguments are functions. `inline` is a Python expression of the arguments `a`, `b` and so on,
+    `on_data` one for plain JSON data among them (`chatml.surfaces.model`). `traversal` is a name in `TAKES`.
     """
 
     name: str
     uses_machine: bool = False
+    callbacks: tuple[int, ...] = ()
     inline: str | None = None
     on_data: str | None = None
     traversal: str | None = None
-    callbacks: tuple[int, ...] = ()
 
 
 @frozen(eq=False)

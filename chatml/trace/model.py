@@ -63,8 +63,8 @@ class Entry:
     | `commit` `rollback` `suspend` `resume` | | | what was committed or dropped, the answer |
     | `failure` | | | |
 
-    `span` is the place of the call, the pattern, or the condition. `failure` says why a call or an operation failed, and
-    why a run was rolled back; an entry of the kind `failure` stands where a script failed outside of any call.
+    `span` is the place of the call, the pattern, or the condition. `failure` says why a call or an operation failed,
+    and why a run was rolled back; an entry of the kind `failure` stands where a script failed outside of any call.
     """
 
     kind: Kind
