@@ -106,8 +106,8 @@ def read_bytes(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
             return file.read()
-    except OSError as error:
-        raise Failure(f"cannot read {path}: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:  # a path with a NUL in it is a `ValueError`
+        raise Failure(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def report(found: Sequence[Diagnostic]) -> None:

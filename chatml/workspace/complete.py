@@ -28,7 +28,7 @@ ANY, FITTING = Var("a"), Var("b")
 FITS = Scheme(Fun([ANY], FITTING), (ANY, FITTING))
 """The type of the hole."""
 
-LONGEST = 20_000
+LONGEST = 10_000
 """Characters before the cursor beyond which nothing is completed: typing must not wait."""
 
 MOST_PARTS = 24

@@ -123,6 +123,8 @@ def test_where_inputs_end(repl: Repl, text: str, lines: list[str]) -> None:
         (b":load /no/such/file", "cannot read /no/such/file: No such file or directory"),
         (b":load .", "cannot read .: Is a directory"),
         (b":load -", "standard input"),
+        (b":load a\0b", "cannot read a"),
+        (b":events ~no-such-user/x", "cannot read ~no-such-user/x"),
         (b":reload", "no file is loaded yet"),
         (b":surface modrator", "there is no surface modrator: did you mean `moderator`?"),
         (b":undo", "there is nothing to take back"),
@@ -307,6 +309,13 @@ def test_faulty_events(repl: Repl, event: str, report: str, policy: str) -> None
     assert report in err
     assert out.endswith("- : int = 1\n")
     assert status == 1
+
+
+def test_undo_of_a_surface_is_whole(repl: Repl, tmp_path: Path) -> None:
+    (tmp_path / "plain.chatml").write_text("let x = 1", encoding="utf-8")
+    out, _, status = repl(":surface ui\n:undo\n:load plain.chatml\n", cwd=tmp_path)
+    assert out.splitlines()[1:] == ["taken back: surface ui", "plain.chatml: 1 definition, surface core"]
+    assert status == 0
 
 
 def test_quit_ends_the_session(repl: Repl) -> None:

@@ -34,6 +34,8 @@ def configure(arguments: Arguments) -> None:
 def execute(args: SimpleNamespace) -> int:
     if args.file is not None:
         read_bytes_of(args.file)
+    if sys.stdin is None:
+        raise Failure("cannot read standard input: it is closed")
     if sys.stdin.isatty() and sys.stdout.isatty():
         interrupts = Interrupts()
         converse: Callable[[Dialogue, Interrupts, str | None], None]

@@ -153,5 +153,5 @@ class LastingHistory(FileHistory):
 def history_file() -> Path:
     """Where the history is kept: in the user's directory of state (XDG)."""
     state = os.environ.get("XDG_STATE_HOME", "")
-    directory = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
+    directory = Path(state) if os.path.isabs(state) else Path(os.path.expanduser("~"), ".local", "state")
     return directory / "chatml" / "history"
