@@ -294,6 +294,7 @@ def test_a_scenario_step_by_step(repl: Repl) -> None:
 @pytest.mark.parametrize(
     ("event", "report"),
     [
+        ("`" + "A(" * 5000, "error[syntax."),
         ("turn_strat", "did you mean `turn_start`?"),
         ("{ phase: 'turn_start', x: 1 }", "unknown key"),
         ("{ phase: ", "error[scenario.syntax]"),
@@ -316,6 +317,13 @@ def test_undo_of_a_surface_is_whole(repl: Repl, tmp_path: Path) -> None:
     out, _, status = repl(":surface ui\n:undo\n:load plain.chatml\n", cwd=tmp_path)
     assert out.splitlines()[1:] == ["taken back: surface ui", "plain.chatml: 1 definition, surface core"]
     assert status == 0
+
+
+def test_numbers_beyond_all_measure(repl: Repl, policy: str) -> None:
+    digits = "9" * 5000
+    _, err, status = repl(f":step {digits}\n:advance {digits}\n", policy)
+    assert err.splitlines() == ["`:step` takes a number or all", "`:advance` takes a number of milliseconds"]
+    assert status == 1
 
 
 def test_quit_ends_the_session(repl: Repl) -> None:

@@ -97,7 +97,7 @@ def begin(session: Session, screen: Screen, argument: str) -> bool:
 def step(session: Session, screen: Screen, argument: str) -> bool:
     conversation = current(session, screen)
     waiting = len(conversation.waiting)
-    if argument not in ("", "all") and not (argument.isascii() and argument.isdigit()):
+    if argument not in ("", "all") and not is_number(argument):
         raise Failure("`:step` takes a number or all")
     if not waiting:
         raise Failure("no event is to come: `:events FILE` reads some, `:event …` delivers one")
@@ -116,9 +116,14 @@ def answer(session: Session, screen: Screen, argument: str) -> bool:
 
 
 def advance(session: Session, screen: Screen, argument: str) -> bool:
-    if not (argument.isascii() and argument.isdigit() and len(argument) < 16):
+    if not is_number(argument):
         raise Failure("`:advance` takes a number of milliseconds")
     return deliver(session, screen, Advance(int(argument)))
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number that is not beyond all measure."""
+    return text.isascii() and text.isdigit() and len(text) < 16
 
 
 def deliver(session: Session, screen: Screen, line: Line, *, waited: bool = False) -> bool:
