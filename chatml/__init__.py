@@ -17,60 +17,7 @@ import typing
 
 from chatml.lazy import door as _door
 
-__all__ = [
-    "CORE",
-    "MODERATOR",
-    "UI_MODERATOR",
-    "Alias",
-    "Array",
-    "Bool",
-    "BoundaryError",
-    "Builtin",
-    "BuiltinFailure",
-    "ChatmlError",
-    "CompileError",
-    "Con",
-    "Diagnostic",
-    "Empty",
-    "Extend",
-    "Float",
-    "Fun",
-    "Instance",
-    "Int",
-    "Label",
-    "Limits",
-    "Module",
-    "Mu",
-    "Position",
-    "Program",
-    "RecVar",
-    "Record",
-    "Ref",
-    "RowVar",
-    "RuntimeFailure",
-    "SessionError",
-    "SnapshotError",
-    "Source",
-    "Span",
-    "String",
-    "Surface",
-    "SurfaceError",
-    "Tuple",
-    "Unit",
-    "Value",
-    "Var",
-    "Variant",
-    "check",
-    "compile",
-    "from_json",
-    "from_python",
-    "show",
-    "to_json",
-    "to_python",
-    "uses_machine",
-]
-
 if typing.TYPE_CHECKING:
     from chatml.door import *
 else:
-    __getattr__, __dir__ = _door(__name__, __all__)
+    __getattr__, __dir__ = _door(__name__)

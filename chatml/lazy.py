@@ -6,8 +6,9 @@ Start-up time counts on the command line, and most runs report nothing: what onl
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
+from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
@@ -33,19 +34,21 @@ def lazy(name: str) -> Any:
     return Waiting(name)
 
 
-def door(package: str, names: Sequence[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and the `__dir__` of a package whose public names its module `door` imports, all at once.
 
-    Whoever asks the package for a name opens its door; importing a part of the package does not.
+    Whoever asks the package for a name, `__all__` too, opens its door; importing a part of the package does not.
     """
 
     def find(name: str) -> Any:
-        if name not in names:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = vars(sys.modules[package])[name] = getattr(import_module(f"{package}.door"), name)
-        return found
+        if PathFinder.find_spec(f"{package}.{name}", sys.modules[package].__path__) is None:
+            opened = import_module(f"{package}.door")
+            if hasattr(opened, name):
+                found = vars(sys.modules[package])[name] = getattr(opened, name)
+                return found
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     def listed() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *names})
+        return sorted({*vars(sys.modules[package]), *find("__all__")})
 
     return find, listed
