@@ -15,8 +15,10 @@ from chatml.lazy import lazy
 
 if TYPE_CHECKING:
     import argparse
+    import shutil
+    import textwrap
 else:
-    argparse = lazy("argparse")
+    argparse, shutil, textwrap = lazy("argparse"), lazy("shutil"), lazy("textwrap")
 
 VALUE = frozenset(("choices", "default", "dest", "help", "metavar"))
 """What may be said of an option that plainly takes a value: no type to convert it to, no other number of values."""
@@ -46,9 +48,10 @@ class Arguments:
         return self.read_plain(words) or self.parser(prog, description).parse_args(words, SimpleNamespace())
 
     def parser(self, prog: str, description: str | None) -> argparse.ArgumentParser:
-        """The parser that reads any call; help stands as it is written in the docstrings."""
+        """The parser that reads any call; its help keeps the paragraphs of a description apart."""
         layout = argparse.RawDescriptionHelpFormatter
-        parser = argparse.ArgumentParser(prog=prog, description=description, formatter_class=layout)
+        told = None if description is None else fit(description)
+        parser = argparse.ArgumentParser(prog=prog, description=told, formatter_class=layout)
         for names, settings in self.told:
             parser.add_argument(*names, **settings)
         return parser
@@ -93,6 +96,12 @@ class Arguments:
             if is_flag or settings.keys() <= VALUE:
                 options |= dict.fromkeys(names, (name, settings))
         return options, places, absent
+
+
+def fit(text: str) -> str:
+    """Paragraphs, each as wide as `argparse` makes the rest of its help."""
+    width = shutil.get_terminal_size().columns - 2
+    return "\n\n".join([textwrap.fill(paragraph, width) for paragraph in text.strip().split("\n\n")])
 
 
 def looks_like_option(word: str) -> bool:

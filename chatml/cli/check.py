@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def configure(arguments: Arguments) -> None:
-    arguments.add("files", nargs="+", metavar="FILE", help="a script; - is standard input")
+    arguments.add("files", nargs="+", metavar="FILE", help="a script or a prompt document; - is standard input")
     arguments.add("--portable", action="store_true", help="warn of what other ChatML implementations lack")
     arguments.add("--json", action="store_true", help="print the findings as one JSON document")
     add_surface(arguments)

@@ -17,7 +17,7 @@ PACKAGES = ("chatml", "chatmd", "chatml_runtime")
 
 def configure(arguments: Arguments) -> None:
     arguments.add("code", nargs="?", metavar="CODE", help="a code such as type.mismatch")
-    arguments.add("--json", action="store_true", help="print JSON")
+    arguments.add("--json", action="store_true", help="print one JSON document")
 
 
 def execute(args: SimpleNamespace) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from chatml.boundary import from_json
 from chatml.builtins.json_writer import write
+from chatml.cli.console import count
 from chatml.cli.palette import paint
 from chatml_runtime.approvals import AskChoice, PendingRequest
 from chatml_runtime.effects import Approve, EndSession, Reject, RequestTurn
@@ -136,10 +137,6 @@ def pending_text(request: PendingRequest) -> str:
 
 def json_text(data: Json) -> str:
     return write(from_json(data))
-
-
-def count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def cut(text: str, room: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from typing import TYPE_CHECKING
 
 from chatml.lazy import lazy
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     import asyncio
 else:
     asyncio = lazy("asyncio")
-from collections import deque
 
 
 class WouldDeadlock(Exception):

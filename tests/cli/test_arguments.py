@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from chatml.cli import CHATML
 from chatml.cli.arguments import Arguments
 from chatml.cli.documents import CHATMD
+from chatml.cli.program import CommandLine
 
-COMMANDS = [
-    importlib.import_module(f"{program.package}.{name}") for program in (CHATML, CHATMD) for name in program.commands
-]
+PROGRAMS = (CHATML, CHATMD)
+COMMANDS = [importlib.import_module(f"{program.package}.{name}") for program in PROGRAMS for name in program.commands]
 WORDS = ["a", "b", "-", "", "--", "-x", "-1", "core", "ui", "--help", "--js", "--json=", "two words", "-two words"]
 
 
@@ -69,3 +69,16 @@ def test_everyday_calls_are_plain(command: str, call: str) -> None:
 )
 def test_what_argparse_explains_or_refuses_is_not_plain(call: str) -> None:
     assert told(importlib.import_module("chatml.cli.run")).read_plain(call.split()) is None
+
+
+@pytest.mark.parametrize(("program", "command"), [(each, name) for each in PROGRAMS for name in ("", *each.commands)])
+def test_help_fits_a_terminal(
+    program: CommandLine, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as ended:
+        program.main([*command.split(), "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert ended.value.code == 0
+    assert lines[0].startswith(f"usage: {program.name} {command}")
+    assert [line for line in lines if len(line) > 80] == []

@@ -9,7 +9,7 @@ import pytest
 
 from chatml.cli import main as chatml
 from chatml.cli.arguments import Arguments
-from chatml.cli.documents import CHATMD, main, tail
+from chatml.cli.documents import main, tail
 
 PROMPT = """<config model="m"/>
 <script language="chatml" kind="moderator">RAW|
@@ -142,14 +142,6 @@ def test_tail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [json.loads(line)["body"] for line in capsys.readouterr().out.splitlines()] == ["hi", "hello"]
     assert main(["tail", str(path)]) == 0
     assert capsys.readouterr().out == "%user Ada\nhi\n%assistant\nhello\n"
-
-
-@pytest.mark.parametrize("command", CHATMD.commands)
-def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([command, "--help"])
-    assert ended.value.code == 0
-    assert f"usage: chatmd {command}" in capsys.readouterr().out
 
 
 def test_tail_ends_when_nobody_reads_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

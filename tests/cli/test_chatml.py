@@ -95,14 +95,6 @@ def test_a_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str])
     assert "usage: chatml" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", CHATML.commands)
-def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([command, "--help"])
-    assert ended.value.code == 0
-    assert f"usage: chatml {command}" in capsys.readouterr().out
-
-
 def test_the_module_is_the_command() -> None:
     done = run("chatml", "--help")
     assert done.returncode == 0

@@ -12,8 +12,8 @@ CHATMD = CommandLine(
         "check": "report every error and warning of some documents",
         "show": "show what the model sees of a document, and what it asks of the host",
         "convert": "convert a conversation between ChatMD, input items and nr-chat",
-        "export": "write a session as a document: a prompt, what was said, what the moderator changed",
-        "tail": "print the messages of a growing nr-chat file, each when it is complete",
+        "export": "write a session as a document: its prompt, then what was said",
+        "tail": "print the messages of a growing nr-chat file as they come",
     },
 )
 
