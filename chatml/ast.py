@@ -23,6 +23,14 @@ def parts(of: Any) -> Iterator[tuple[str, Any]]:
 SPANS = frozenset(("span", "op_span"))
 
 
+def children(of: Any) -> Iterator[Any]:
+    """The nodes directly inside a node, in order."""
+    for _, part in parts(of):
+        for each in part if isinstance(part, tuple) else (part,):
+            if hasattr(each, "span"):
+                yield each
+
+
 @node
 class Ident:
     """A name where it is bound, or a label where it is written."""

@@ -81,7 +81,7 @@ def inside(part: Part, own: bool) -> Iterator[Scoped]:
         case ast.Arm(pattern=pattern, body=body):
             yield body, own or NOT in names_bound(pattern)
         case _:
-            yield from ((child, own) for child in children(part))
+            yield from ((child, own) for child in ast.children(part))
 
 
 def in_statements(statements: Iterable[ast.Statement], own: bool) -> Iterator[Scoped]:
@@ -93,14 +93,6 @@ def in_statements(statements: Iterable[ast.Statement], own: bool) -> Iterator[Sc
                 own = own or name.name == NOT
             case ast.LetRecStatement(bindings=bindings):
                 own = own or any(binding.name.name == NOT for binding in bindings)
-
-
-def children(part: Part) -> Iterator[Part]:
-    """The expressions, fields, arms and bindings directly in a node that binds no name itself."""
-    for _, value in ast.parts(part):
-        for child in value if isinstance(value, tuple) else (value,):
-            if isinstance(child, ast.Expr | ast.Arm | ast.Binding | ast.Field):
-                yield child
 
 
 def names_bound(pattern: ast.Pattern) -> set[str]:

@@ -14,8 +14,7 @@ Host = Callable[..., Value]
 
 def uses_machine(function: Host) -> Host:
     """Mark a host function that takes the running `Machine` before its arguments."""
-    function.uses_machine = True  # type: ignore[attr-defined]
-    return function
+    return mark("uses_machine", True)(function)
 
 
 def inline(expression: str) -> Callable[[Host], Host]:
@@ -25,24 +24,14 @@ def inline(expression: str) -> Callable[[Host], Host]:
     where the types let a value of another kind through, Python refuses it or computes with what is there
     (docs/decisions.md).
     """
-
-    def mark(function: Host) -> Host:
-        function.inline = expression  # type: ignore[attr-defined]
-        return function
-
-    return mark
+    return mark("inline", expression)
 
 
 def on_data(expression: str) -> Callable[[Host], Host]:
     """Mark a host function with a Python expression as `inline` takes, for arguments in which all that has the type
     `json` is plain JSON data: what a host hands to an entry need not become a value to be read.
     """
-
-    def mark(function: Host) -> Host:
-        function.on_data = expression  # type: ignore[attr-defined]
-        return function
-
-    return mark
+    return mark("on_data", expression)
 
 
 def traversal(name: str) -> Callable[[Host], Host]:
@@ -50,12 +39,17 @@ def traversal(name: str) -> Callable[[Host], Host]:
 
     Generated code writes the loop where it is called (`chatml.codegen.traversals`).
     """
+    return mark("traversal", name)
 
-    def mark(function: Host) -> Host:
-        function.traversal = name  # type: ignore[attr-defined]
+
+def mark(name: str, content: object) -> Callable[[Host], Host]:
+    """Tell the engines something about a host function, as an attribute of it."""
+
+    def marked(function: Host) -> Host:
+        setattr(function, name, content)
         return function
 
-    return mark
+    return marked
 
 
 @frozen(eq=False)

@@ -36,7 +36,7 @@ def nodes_around(script: ast.Script, span: Span) -> Around:
     node: Any = script
     while node is not None:
         found.append(node)
-        inside = [part for part in parts_of(node) if contains(part.span, span)]
+        inside = [part for part in ast.children(node) if contains(part.span, span)]
         node = inside[-1] if inside else None
     return found[1:]
 
@@ -44,15 +44,6 @@ def nodes_around(script: ast.Script, span: Span) -> Around:
 def contains(outer: Span, inner: Span) -> bool:
     """Whether a place lies within another; the statements of a session come from several texts."""
     return outer.source is inner.source and outer.left <= inner.left and inner.right <= outer.right
-
-
-def parts_of(node: Any) -> list[Any]:
-    """The nodes that a node is made of."""
-    parts: list[Any] = []
-    for _, value in ast.parts(node):
-        several = value if isinstance(value, tuple) else (value,)
-        parts += [part for part in several if part.__class__.__module__ == ast.__name__]
-    return parts
 
 
 def breaks_line(left: Span, right: Span) -> bool:

@@ -121,9 +121,7 @@ def outermost(types: Mapping[ast.Expr, Type], script: ast.Script, left: int, rig
         if left <= span.left and span.right <= right and node in types:
             return types[node]
         if span.left < right and left < span.right:
-            for _, part in ast.parts(node):
-                parts = part if isinstance(part, tuple) else (part,)
-                waiting += [each for each in parts if hasattr(each, "span")]
+            waiting += ast.children(node)
     return None
 
 

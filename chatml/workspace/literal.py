@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from chatml.ast_dump import show_string
 from chatml.value_text import show, show_float
 from chatml.values import BuiltinFailure, Ref, Task, Value
 
 MOST_ELEMENTS, MOST_CHARACTERS, DEEPEST = 50, 1_000, 40
 """How many elements of an array, characters in all, and levels are shown."""
-
-ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"})
 
 
 def literal(value: Value) -> str:
@@ -64,7 +63,7 @@ class Pen:
 
     def string(self, value: str, level: int) -> None:
         shown = value[: max(self.left, 1)]
-        self.put(f'"{shown.translate(ESCAPES)}"')
+        self.put(show_string(shown))
         if len(shown) < len(value):
             self.put(f"… {len(value) - len(shown):,} more characters")
 

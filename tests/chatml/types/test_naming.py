@@ -20,13 +20,6 @@ BINDERS: dict[type, str] = {ast.Let: "name", ast.Lambda: "params", ast.Binding: 
 """Where nodes hold the names that they bind; patterns and uses hold theirs as text."""
 
 
-def parts(node: Any) -> list[Any]:
-    found = []
-    for _, value in ast.parts(node):
-        found += [part for part in (value if isinstance(value, tuple) else (value,)) if is_node(part)]
-    return found
-
-
 def is_node(value: Any) -> bool:
     return value.__class__.__module__ == ast.__name__
 
@@ -42,7 +35,7 @@ def bound_names(script: ast.Script) -> list[str]:
             names.update({ident.name: None for ident in (value if isinstance(value, tuple) else (value,))})
         elif isinstance(node, ast.NamePattern):
             names[node.name] = None
-        todo.extend(reversed(parts(node)))
+        todo.extend(reversed([*ast.children(node)]))
     return list(names)
 
 
