@@ -42,6 +42,7 @@ ROOMS = (
     ("chatml.functions",),
     ("chatml.pipeline",),
     ("chatml.coverage", "chatml.door", "chatml.trace", "chatml.workspace"),
+    ("chatml.navigation",),
     ("chatml",),
     ("chatmd",),
     ("chatml.highlight",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from chatml import ast
@@ -39,6 +40,7 @@ class Checked:
         types: Mapping[ast.Expr, Type],
         operands: Mapping[ast.Binary, Type],
         projections: frozenset[ast.FieldGet],
+        binders: Mapping[ast.Ident | ast.NamePattern, Entry] = MappingProxyType({}),
     ) -> None:
         self.script = script
         self.problems = problems
@@ -49,6 +51,8 @@ class Checked:
         """The type of what each `==` and `!=` compares."""
         self.projections = projections
         """The field accesses that read an export of a module by the module's name."""
+        self.binders = binders
+        """What each name stands for where it is bound; a definition at fault stands for anything."""
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

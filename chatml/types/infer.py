@@ -84,6 +84,8 @@ class Inference:
         """The type of what each `==` and `!=` compares."""
         self.projections: set[ast.FieldGet] = set()
         """The field accesses that name an export of a module directly."""
+        self.binders: dict[ast.Ident | ast.NamePattern, Entry] = {}
+        """What each name stands for, where it is bound."""
         self.handlers: dict[type, Callable[[Any], Type]] = {
             ast.Unit: lambda expr: Unit,
             ast.Int: lambda expr: Int,
@@ -181,6 +183,11 @@ class Inference:
         ]
         return UnknownVariable(span, name, tuple(near(name, self.scope.entries)), tuple(sorted(exporters)), opened)
 
+    def define(self, binder: ast.Ident | ast.NamePattern, entry: Entry) -> None:
+        """Let a name stand for something from where it is bound."""
+        self.binders[binder] = entry
+        self.scope.define(binder.name, entry)
+
     def bind(self, value: ast.Expr) -> Entry:
         """What a name stands for that is bound to this expression (section 3.3)."""
         unifier = self.unifier
@@ -197,7 +204,7 @@ class Inference:
     def let(self, expr: ast.Let) -> Type:
         entry = self.bind(expr.value)
         mark = self.scope.mark()
-        self.scope.define(expr.name.name, entry)
+        self.define(expr.name, entry)
         body = self.infer(expr.body)
         self.scope.leave(mark)
         return body
@@ -205,12 +212,14 @@ class Inference:
     def let_rec(self, expr: ast.LetRec) -> Type:
         mark = self.scope.mark()
         for name, entry in self.bind_group(expr.bindings, expr):
-            self.scope.define(name, entry)
+            self.define(name, entry)
         body = self.infer(expr.body)
         self.scope.leave(mark)
         return body
 
-    def bind_group(self, bindings: Sequence[ast.Binding], whole: ast.LetRec | None = None) -> list[tuple[str, Entry]]:
+    def bind_group(
+        self, bindings: Sequence[ast.Binding], whole: ast.LetRec | None = None
+    ) -> list[tuple[ast.Ident, Entry]]:
         """What the names of a recursive group stand for (section 3.9); they are in scope here at one type each."""
         for binding in bindings:
             value = binding.value.value if isinstance(binding.value, ast.Annot) else binding.value
@@ -220,13 +229,13 @@ class Inference:
         unifier.level += 1
         variables = [self.fresh() for _ in bindings]
         for binding, variable in zip(bindings, variables, strict=True):
-            self.scope.define(binding.name.name, variable)
+            self.define(binding.name, variable)
         for index, (binding, variable) in enumerate(zip(bindings, variables, strict=True)):
             type = self.infer(binding.value)
             self.equate(variable, type, "recursive", whole or binding, index)
         unifier.level -= 1
         return [
-            (binding.name.name, generalise(unifier, self.prune(variable)))
+            (binding.name, generalise(unifier, self.prune(variable)))
             for binding, variable in zip(bindings, variables, strict=True)
         ]
 
@@ -276,7 +285,7 @@ class Inference:
         mark = self.scope.mark()
         for ident, param in zip(expr.params, params, strict=True):
             param.pinned = True
-            self.scope.define(ident.name, param)
+            self.define(ident, param)
         body = self.infer(expr.body)
         self.scope.leave(mark)
         for param in params:
@@ -313,7 +322,7 @@ class Inference:
         self.unifier.level += 1
         mark = self.scope.mark()
         for ident, param in zip(value.params, function.params, strict=True):
-            self.scope.define(ident.name, param)
+            self.define(ident, param)
         body = self.infer(value.body)
         self.scope.leave(mark)
         self.equate(body, function.result, "annotated_result", expr)

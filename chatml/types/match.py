@@ -67,7 +67,7 @@ class Matching:
         refuse_repeated_names(pattern)
         mark = inference.scope.mark()
         if isinstance(pattern, ast.NamePattern):
-            inference.scope.define(pattern.name, scrutinee)
+            inference.define(pattern, scrutinee)
         elif not isinstance(pattern, ast.WildcardPattern):
             demanded = self.demand(pattern)
             inference.unifier.site = pattern
@@ -87,7 +87,7 @@ class Matching:
 
     def name(self, pattern: ast.NamePattern) -> Type:
         type = self.inference.fresh()
-        self.inference.scope.define(pattern.name, type)
+        self.inference.define(pattern, type)
         return type
 
     def record(self, pattern: ast.RecordPattern) -> Type:

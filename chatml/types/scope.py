@@ -1,22 +1,23 @@
-"""The names that are in scope while a script is checked."""
+"""The names that are in scope while a script is read in order."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Generic, TypeVar
 
-from chatml.types.environment import Entry
+T = TypeVar("T")
 
 
-class Scope:
+class Scope(Generic[T]):
     """One map for all scopes, and a log of what inner ones hide, so that entering and leaving cost nothing."""
 
-    def __init__(self, entries: Mapping[str, Entry]) -> None:
-        self.entries: dict[str, Entry] = dict(entries)
-        self.log: list[tuple[str, Entry | None]] = []
+    def __init__(self, entries: Mapping[str, T]) -> None:
+        self.entries: dict[str, T] = dict(entries)
+        self.log: list[tuple[str, T | None]] = []
         self.incomplete = False
         """Whether an `open` failed, so that an unknown name may be one that it would have brought."""
 
-    def define(self, name: str, entry: Entry) -> None:
+    def define(self, name: str, entry: T) -> None:
         """Let a name stand for something from here on."""
         self.log.append((name, self.entries.get(name)))
         self.entries[name] = entry

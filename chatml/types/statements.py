@@ -79,6 +79,7 @@ class Statements:
         """
         inference = self.inference
         inference.problems, inference.types, inference.operands, inference.projections = [], {}, {}, set()
+        inference.binders = {}
         inference.unifier.work = WORK + WORK_PER_CHARACTER * (script.span.right - script.span.left)
         self.exhausted = False
         with deep():
@@ -91,6 +92,7 @@ class Statements:
             types=inference.types,
             operands=inference.operands,
             projections=frozenset(inference.projections),
+            binders=inference.binders,
         )
 
     def mark(self) -> Mark:
@@ -138,9 +140,10 @@ class Statements:
             self.scope.leave(names)
             self.give_up(statement)
 
-    def define(self, name: str, entry: Entry) -> None:
+    def define(self, binder: ast.Ident, entry: Entry) -> None:
         """Define a name of the script or of the module being checked."""
-        self.scope.define(name, entry)
+        name = binder.name
+        self.inference.define(binder, entry)
         self.definitions.pop(name, None)
         self.definitions[name] = entry
 
@@ -148,15 +151,15 @@ class Statements:
         """Let what a statement at fault would have defined fit everywhere."""
         match statement:
             case ast.LetStatement(name) | ast.ModuleStatement(name):
-                self.define(name.name, ANYTHING)
+                self.define(name, ANYTHING)
             case ast.LetRecStatement(bindings):
                 for binding in bindings:
-                    self.define(binding.name.name, ANYTHING)
+                    self.define(binding.name, ANYTHING)
             case ast.OpenStatement(name):
                 self.open_in_part(name.name)
 
     def let(self, statement: ast.LetStatement) -> None:
-        self.define(statement.name.name, self.inference.bind(statement.value))
+        self.define(statement.name, self.inference.bind(statement.value))
 
     def let_rec(self, statement: ast.LetRecStatement) -> None:
         for name, entry in self.inference.bind_group(statement.bindings):
@@ -177,7 +180,7 @@ class Statements:
         finished = ModuleType(exports)
         if own.link is not None:
             inference.equate(own, inference.use(finished), "module", statement)
-        self.define(name, finished)
+        self.define(statement.name, finished)
 
     def open(self, statement: ast.OpenStatement) -> None:
         name, place = statement.name.name, statement.name.span

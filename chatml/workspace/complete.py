@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from chatml import ast
 from chatml.parse.lexer import FIXED
@@ -13,6 +13,7 @@ from chatml.pipeline import environment
 from chatml.records import evolve, frozen
 from chatml.stack import deep
 from chatml.surfaces.model import Surface
+from chatml.types import Statements
 from chatml.types.checked import type_of_entry
 from chatml.types.environment import CONSTRUCTORS, PRIMITIVES, Entry, ModuleType
 from chatml.types.freeze import Freezer
@@ -22,7 +23,6 @@ from chatml.types.show import Shower, flatten
 from chatml.types.unify import CHILDREN, resolved, unfolded
 from chatml.workspace.mend import HOLE, mended
 from chatml.workspace.situation import situation
-from chatml.workspace.workspace import Workspace
 
 ANY, FITTING = Var("a"), Var("b")
 FITS = Scheme(Fun([ANY], FITTING), (ANY, FITTING))
@@ -52,10 +52,22 @@ class Completion:
     detail: Callable[[], str] = lambda: ""
 
 
-def complete(workspace: Workspace, text: str) -> list[Completion]:
+class Surroundings(Protocol):
+    """What was entered before the text to complete: the surface, the statements' types, and their texts."""
+
+    surface: Surface
+    types: Statements
+
+    @property
+    def texts(self) -> Iterable[str]:
+        """The texts of the statements."""
+
+
+def complete(around: Surroundings, text: str) -> list[Completion]:
     """What may stand at the end of a text, which is the beginning of an input.
 
     >>> from chatml.source import Source
+    >>> from chatml.workspace import Workspace
     >>> workspace = Workspace()
     >>> _ = workspace.enter(Source("one", "let user = { name = `Some(1); age = 2 }"))
     >>> [each.text for each in complete(workspace, "print(user.a")], complete(workspace, "user.")[1].detail()
@@ -66,13 +78,13 @@ def complete(workspace: Workspace, text: str) -> list[Completion]:
     at = situation(text)
     match at.wanted:
         case "field" if at.base is not None:
-            found = fields(workspace, text, *at.base)
+            found = fields(around, text, *at.base)
         case "tag":
-            found = tags(workspace, text[: len(text) - len(at.word)])
+            found = tags(around, text[: len(text) - len(at.word)])
         case "type":
-            found = types(workspace)
+            found = types(around)
         case "name":
-            found = names(workspace, text[: len(text) - len(at.word)])
+            found = names(around, text[: len(text) - len(at.word)])
         case _:
             return []
     return [evolve(each, size=len(at.word)) for each in fitting(found, at.word)]
@@ -85,22 +97,22 @@ def fitting(found: Iterable[Completion], word: str) -> list[Completion]:
     return exact or [each for each in candidates if each.text.lower().startswith(word.lower())]
 
 
-def fields(workspace: Workspace, text: str, left: int, right: int) -> Iterator[Completion]:
+def fields(around: Surroundings, text: str, left: int, right: int) -> Iterator[Completion]:
     """The fields of the record, or the exports of the module, that stands at a place of the text."""
-    record = record_at(workspace, text[:right], left)
+    record = record_at(around, text[:right], left)
     row = {} if record is None else flatten(record.row)[0]
     for label in sorted(row):
         yield Completion(label, 0, "field", shown(row[label]))
 
 
-def record_at(workspace: Workspace, text: str, left: int) -> Record | None:
+def record_at(around: Surroundings, text: str, left: int) -> Record | None:
     """The type of the record with which a text ends, as far as the text before it tells."""
     with deep():
         for script, start in mended(text, left):
-            before = workspace.types.mark()
-            workspace.types.scope.define(HOLE, FITS)
+            before = around.types.mark()
+            around.types.scope.define(HOLE, FITS)
             try:
-                types = workspace.types.extend(script).types
+                types = around.types.extend(script).types
                 found = outermost(types, script, start, start + len(text) - left)
                 type = None if found is None else unfolded(resolved(found))
                 if isinstance(type, Record):
@@ -108,7 +120,7 @@ def record_at(workspace: Workspace, text: str, left: int) -> Record | None:
                     assert isinstance(copy, Record)
                     return copy
             finally:
-                workspace.types.back(before)
+                around.types.back(before)
     return None
 
 
@@ -125,9 +137,9 @@ def outermost(types: Mapping[ast.Expr, Type], script: ast.Script, left: int, rig
     return None
 
 
-def names(workspace: Workspace, text: str) -> Iterator[Completion]:
+def names(around: Surroundings, text: str) -> Iterator[Completion]:
     """Names in the text itself, then those in scope, the latest definition first, then keywords."""
-    known = workspace.types.scope.entries
+    known = around.types.scope.entries
     seen = set(KEYWORDS) | known.keys()
     for name in reversed(NAME.findall(text)):
         if name not in seen:
@@ -140,19 +152,19 @@ def names(workspace: Workspace, text: str) -> Iterator[Completion]:
         yield Completion(word, 0, "keyword")
 
 
-def types(workspace: Workspace) -> Iterator[Completion]:
-    aliases = workspace.types.inference.elaborator.aliases
+def types(around: Surroundings) -> Iterator[Completion]:
+    aliases = around.types.inference.elaborator.aliases
     for name in (*aliases, *PRIMITIVES, *sorted(CONSTRUCTORS), "array", "ref"):
         alias = aliases.get(name)
         yield Completion(name, 0, "type", str if alias is None else shown(alias))
 
 
-def tags(workspace: Workspace, text: str) -> Iterator[Completion]:
+def tags(around: Surroundings, text: str) -> Iterator[Completion]:
     """The tags of the text, of the inputs, and of the surface's types."""
     written: dict[str, None] = dict.fromkeys(TAG.findall(text))
-    for entered in workspace.inputs:
-        written |= dict.fromkeys(TAG.findall(entered.source.text))
-    written |= dict.fromkeys(tags_of(workspace.surface))
+    for entered in around.texts:
+        written |= dict.fromkeys(TAG.findall(entered))
+    written |= dict.fromkeys(tags_of(around.surface))
     for tag in sorted(written):
         yield Completion(tag, 0, "tag")
 

@@ -109,6 +109,11 @@ class Workspace:
         return last
 
     @property
+    def texts(self) -> list[str]:
+        """The texts of the inputs."""
+        return [entered.source.text for entered in self.inputs]
+
+    @property
     def can_undo(self) -> bool:
         """Whether there is a last input, and the way back from it."""
         return bool(self.inputs) and self.inputs[-1].way_back is not None
@@ -147,7 +152,7 @@ class Workspace:
 
     def program(self) -> Program:
         """Everything entered so far as one program, for what looks at programs: its text, core and types."""
-        text = "\n".join(entered.source.text for entered in self.inputs)
+        text = "\n".join(self.texts)
         source = Source("<session>", text)
         statements = tuple(statement for entered in self.inputs for statement in entered.script.statements)
         run = tuple(statement for entered in self.inputs for statement in entered.statements)
