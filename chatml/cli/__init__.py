@@ -17,6 +17,7 @@ CHATML = CommandLine(
         "check": "report every error and warning of some scripts",
         "fmt": "rewrite scripts in their canonical layout",
         "types": "print the type of each top-level binding",
+        "lsp": "serve an editor",
         "repl": "try statements out, or drive a moderator by hand",
         "test": "hold scripts to what their scenarios expect",
         "replay": "replay stored conversations to a policy",

@@ -21,7 +21,7 @@ from chatml.types import check as check_types
 from chatml.types.checked import type_of_entry
 from chatml.types.environment import Entry, ModuleType
 from chatml.types.model import Type
-from chatml.types.scheme import Scheme
+from chatml.types.scheme import ANYTHING, Scheme
 from chatml.types.show import Shower
 
 MOST_PARTS = 1_000
@@ -42,7 +42,7 @@ class Analysis:
     >>> from chatml.surfaces.core import CORE
     >>> analysis = Analysis(Source("s", "let twice f x = f(f(x))"), CORE)
     >>> analysis.describe(5).text, analysis.describe(12).text, analysis.definition(16).left
-    ("twice : ((a -> a), a -> a)", "x : a", 10)
+    ('twice : ((a -> a), a -> a)', "x : 'a", 10)
     """
 
     def __init__(self, source: Source, surface: Surface) -> None:
@@ -98,13 +98,15 @@ class Analysis:
         here = self.checked.types.get(node) if isinstance(node, ast.Name | ast.FieldGet) else None
         if isinstance(entry, ModuleType):
             return f"module {name}"
+        if entry is ANYTHING:
+            return f"{name}  (* its definition is at fault *)"
         if entry is None:
             return None if here is None else told(name, here)
         if isinstance(node, ast.FieldGet):
             name = f"{node.record.span.text}.{name}"
         general = told(name, type_of_entry(entry))
-        special = general if here is None else told(name, here)
-        return general if not isinstance(entry, Scheme) or special == general else f"{general}\n{special}  (* here *)"
+        special = general if here is None or not isinstance(entry, Scheme) else told(name, here)
+        return general if special.replace("'", "") == general.replace("'", "") else f"{general}\n{special}  (* here *)"
 
     def entry_of(self, node: Occurring, binding: Binding | None) -> Entry | None:
         """What a name stands for: a definition, a builtin, or an export of a builtin module."""
@@ -112,12 +114,19 @@ class Analysis:
             return self.checked.binders.get(binding.binder)
         builtins = environment(self.surface).values
         match node:
-            case ast.Name(name=name) | ast.OpenStatement(name=ast.Ident(name=name)):
+            case ast.Name(name=name):
+                opened = [self.export(module, name) for module in self.bindings.opened]
+                return next((entry for entry in (builtins.get(name), *opened) if entry is not None), None)
+            case ast.OpenStatement(name=ast.Ident(name=name)):
                 return builtins.get(name)
-            case ast.FieldGet(record=ast.Name(name=name) as module, label=label):
-                entry = None if module in self.bindings.uses else builtins.get(name)
-                return entry.exports.get(label.name) if isinstance(entry, ModuleType) else None
+            case ast.FieldGet(record=ast.Name(name=module) as record, label=label):
+                return None if record in self.bindings.uses else self.export(module, label.name)
         return None
+
+    def export(self, module: str, label: str) -> Entry | None:
+        """What a builtin module exports under a label."""
+        entry = environment(self.surface).values.get(module)
+        return entry.exports.get(label) if isinstance(entry, ModuleType) else None
 
     def describe_type(self, name: str, binding: Binding | None) -> str:
         """A type with its declaration, as it is written in the script, or as the surface has it."""

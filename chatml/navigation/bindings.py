@@ -51,6 +51,8 @@ class Bindings:
         self.scope: Scope[Binding] = Scope({})
         self.types: dict[str, Binding] = {}
         """The declared types: one name space for the whole script, modules included."""
+        self.opened: list[str] = []
+        """The opened modules that the script does not bind."""
         self.declarations: dict[Binder, ast.TypeExpr] = {}
         self.definitions: dict[str, Binding] = {}
         with deep():
@@ -121,7 +123,9 @@ class Bindings:
     def open(self, statement: ast.OpenStatement) -> None:
         binding = self.scope.entries.get(statement.name.name)
         self.refer(statement, binding)
-        if binding is not None:
+        if binding is None:
+            self.opened.append(statement.name.name)
+        else:
             for label, export in binding.exports.items():
                 self.scope.define(label, export)
 
@@ -161,8 +165,7 @@ class Bindings:
 
     def field(self, expr: ast.FieldGet) -> None:
         self.visit(expr.record)
-        record = expr.record
-        module = self.uses.get(record) if isinstance(record, ast.Name | ast.FieldGet) else None
+        module = self.uses.get(expr.record) if isinstance(expr.record, ast.Name) else None
         if module is not None:
             self.refer(expr, module.exports.get(expr.label.name))
 

@@ -13,6 +13,7 @@ from chatml.types import Checked
 from chatml.types.checked import type_of_entry
 from chatml.types.environment import ModuleType
 from chatml.types.model import Fun
+from chatml.types.scheme import ANYTHING
 from chatml.types.show import Shower
 from chatml.types.unify import resolved
 
@@ -64,7 +65,7 @@ def symbols(checked: Checked, statements: Sequence[ast.Statement]) -> Iterator[S
 
 def definition(checked: Checked, name: ast.Ident, span: Span) -> Symbol:
     entry = checked.binders.get(name)
-    if entry is None or isinstance(entry, ModuleType):  # where checking ended before it
+    if entry is None or entry is ANYTHING or isinstance(entry, ModuleType):  # it is at fault, or what is before it
         return Symbol(name.name, "value", "", span, name.span)
     type = type_of_entry(entry)
     kind: Kind = "function" if isinstance(resolved(type), Fun) else "value"

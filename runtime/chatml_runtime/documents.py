@@ -5,7 +5,7 @@ from __future__ import annotations
 from chatmd.document import Document
 from chatmd.elements.script import Script
 from chatmd.export import Deleted, Halted, Inserted, OverlayEntry, Replaced, overlay_text
-from chatml.source import EmbeddedSource, Source
+from chatml.source import EmbeddedSource
 from chatml.surfaces.model import Surface
 from chatml.surfaces.moderator import MODERATOR
 from chatml_runtime.overlay import Overlay
@@ -56,6 +56,6 @@ def moderator_script(
     return (ArtifactCache() if cache is None else cache).get(script.id, script_source(script), surface=surface)
 
 
-def script_source(script: Script) -> Source:
+def script_source(script: Script) -> EmbeddedSource:
     """The text of a prompt's script, with places in the file that it was written in."""
     return EmbeddedSource(script.place(0, 0).source, script.text, lambda offset: script.place(offset, offset).left)

@@ -26,14 +26,18 @@ def execute(args: SimpleNamespace) -> int:
 
 
 def check_file(path: str) -> tuple[Diagnostic, ...]:
-    """The findings about a document and the script that moderates it."""
+    """The findings about the document in a file: why it does not load, or what is wrong with it."""
     try:
-        document = load_document(path)
+        return findings(load_document(path))
     except ChatmdError as error:
         return error.diagnostics
-    findings = (*document.warnings, *chatmd.check_tools(document))
+
+
+def findings(document: chatmd.Document) -> tuple[Diagnostic, ...]:
+    """The findings about a document and the script that moderates it."""
+    found = (*document.warnings, *chatmd.check_tools(document))
     try:
         script = moderator_script(document, surface=UI_MODERATOR)
     except CompileError as error:
-        return (*findings, *error.diagnostics)
-    return findings if script is None else (*findings, *script.compiled.warnings)
+        return (*found, *error.diagnostics)
+    return found if script is None else (*found, *script.compiled.warnings)
