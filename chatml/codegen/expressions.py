@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from chatml import core
 from chatml.codegen.arithmetic import binary, negate
 from chatml.codegen.body import DROP, Body, Place
 from chatml.codegen.code import Kind, Spot, cell_name, raw_name
+from chatml.codegen.concatenation import concat
 from chatml.codegen.inline import Template
 from chatml.codegen.python import assign, attribute, call, compare, const, item, keep, name
 from chatml.codegen.traversals import traverse
@@ -28,29 +29,6 @@ def global_(body: Body, node: core.Global) -> ast.expr:
     if node.cell in body.unit.builtins:
         body.unit.values.add(node.cell)
     return name(cell_name(node.cell))
-
-
-def joined(node: core.Expr) -> list[core.Expr]:
-    """The operands of a chain of `++`, from left to right."""
-    parts = []
-    while isinstance(node, core.Concat):
-        parts.append(node.right)
-        node = node.left
-    return [node, *reversed(parts)]
-
-
-def concat(body: Body, node: core.Concat, operands: Sequence[ast.expr] | None = None) -> ast.expr:
-    """A chain of `++`, of operands that may have been evaluated already."""
-    result: ast.expr
-    result, *rest = body.operands(joined(node)) if operands is None else operands
-    spot = Spot(Kind.CONCAT, node.span)
-    for operand in rest:
-        body.unit.descend()
-        result = body.at(ast.BinOp(result, ast.Add(), operand), spot)
-    body.unit.depth -= len(rest)
-    variable = body.unit.fresh()
-    fits = compare(body.at(call("len", keep(variable, result)), spot), ast.LtE(), name("X"))
-    return ast.IfExp(fits, name(variable), body.at(call("too_long"), spot))
 
 
 def equal(body: Body, node: core.Equal) -> ast.expr:
@@ -102,7 +80,10 @@ def apply(body: Body, node: core.Call) -> ast.expr:
     if isinstance(node.function, core.Global) and node.function.cell in unit.builtins:
         return apply_builtin(body, node, node.function.cell)
     callee, *args = body.operands((node.function, *node.args))
-    return body.at(call(callee, *args), Spot(Kind.CALL, node.span))
+    made = body.at(call(callee, *args), Spot(Kind.CALL, node.span))
+    if isinstance(callee, ast.Attribute):  # Python gives the call of an attribute the line where the attribute ends.
+        callee.end_lineno = made.lineno
+    return made
 
 
 def apply_builtin(body: Body, node: core.Call, cell: int) -> ast.expr:

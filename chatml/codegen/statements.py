@@ -14,10 +14,10 @@ from chatml import core
 from chatml.codegen.arithmetic import binary_into
 from chatml.codegen.body import DROP, RETURN, Body, Target, step_name
 from chatml.codegen.code import Kind, Spot
-from chatml.codegen.expressions import apply, bind, bind_group, concat, joined, shortcut
+from chatml.codegen.concatenation import concat_into, links, uses, variable_of
+from chatml.codegen.expressions import apply, bind, bind_group, shortcut
 from chatml.codegen.matches import lower_match
-from chatml.codegen.parts import PARTS
-from chatml.codegen.python import assign, call, compare, const, name
+from chatml.codegen.python import assign, call, const, name
 
 
 def let_into(body: Body, node: core.Let, target: Target) -> core.Expr:
@@ -81,13 +81,11 @@ def apply_into(body: Body, node: core.Call, target: Target) -> None:
 
 def grows(body: Body, node: core.Concat, param: str, changed: set[str]) -> bool:
     """Whether a concatenation adds constants and unchanged variables to a parameter."""
-    first, *rest = joined(node)
-    if not (isinstance(first, core.Local) and body.places[first.slot].name == param):
-        return False
-    return all(
-        isinstance(part, core.Constant)
-        or (isinstance(part, core.Local) and body.places[part.slot].name not in changed | body.varying)
-        for part in rest
+    chain = links(node)
+    return variable_of(body, chain[0].left) == param and all(
+        isinstance(link.right, core.Constant)
+        or (isinstance(link.right, core.Local) and body.places[link.right.slot].name not in changed | body.varying)
+        for link in chain
     )
 
 
@@ -98,37 +96,6 @@ def known(body: Body, function: core.Expr) -> core.Lambda | None:
     if isinstance(function, core.Local):
         return body.places[function.slot].known
     return None
-
-
-def concat_into(body: Body, node: core.Concat, target: Target) -> None:
-    """`s = s ++ …` grows a string in place, which CPython does where the sum is assigned to its own left operand."""
-    parts = joined(node)
-    operands = body.operands(parts)
-    grown, *pieces = operands
-    if not (isinstance(target, str) and isinstance(grown, ast.Name) and grown.id == target):
-        body.put(concat(body, node, operands), target)
-        return
-    if any(mentions(piece, target) for piece in pieces):
-        pieces = [body.temporary(concat(body, node, operands[1:]))] if len(pieces) > 1 else body.all_temporary(pieces)
-    spot = Spot(Kind.CONCAT, node.span)
-    for piece in pieces:
-        body.emit(body.at(assign(target, body.at(ast.BinOp(name(target), ast.Add(), piece), spot)), spot))
-    too_long = compare(body.at(call("len", name(target)), spot), ast.Gt(), name("X"))
-    body.emit(ast.If(too_long, [ast.Expr(body.at(call("too_long"), spot))], []))
-
-
-def names(body: Body, node: core.Expr, variable: str) -> bool:
-    """Whether an expression uses a variable."""
-    if isinstance(node, core.Local):
-        return node.slot in body.places and body.places[node.slot].name == variable
-    if isinstance(node, core.Lambda):
-        return any(body.places[outer].name == variable for outer, _ in node.captures if outer in body.places)
-    return any(names(body, part, variable) for part in PARTS[type(node)](node))
-
-
-def mentions(value: ast.expr, variable: str) -> bool:
-    """Whether an expression reads a variable."""
-    return any(isinstance(part, ast.Name) and part.id == variable for part in ast.walk(value))
 
 
 def start_again(body: Body, node: core.Call) -> None:
@@ -147,7 +114,7 @@ def start_again(body: Body, node: core.Call) -> None:
     waiting = []
     for position, (param, arg) in enumerate(others):
         later = [*others[position + 1 :], *growing]
-        value = body.unit.fresh() if any(names(body, other, param) for _, other in later) else param
+        value = body.unit.fresh() if any(uses(body, other, param) for _, other in later) else param
         body.into(arg, value)
         if value != param:
             waiting.append(assign(param, name(value)))

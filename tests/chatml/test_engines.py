@@ -10,7 +10,7 @@ import chatml
 from chatml.evaluate import Walker
 from chatml.pipeline import EngineName
 from tests.chatml.cases import Case, read_corpus
-from tests.chatml.observe import observe, seen
+from tests.chatml.observe import Outcome, observe, seen
 from tests.chatml.programs import programs
 
 LIMITS = chatml.Limits(steps=100_000, text=100_000)
@@ -272,3 +272,49 @@ def test_a_host_function_needs_no_hash() -> None:
     twice = chatml.Builtin("twice", chatml.Fun([chatml.Int], chatml.Int), Twice())
     program = chatml.compile("let f n = twice(n)", surface=chatml.Surface(globals=(twice,)))
     assert [program.run(engine=engine).call("f", 4) for engine in ENGINES] == [8, 8]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("chain", "printed", "part"),
+    [
+        ('say("ab") ++ say("cde") ++ say("f")', ("ab", "cde"), 'say("ab") ++ say("cde")'),
+        ('say("ab") ++ "c" ++ "d" ++ "e" ++ "f"', ("ab",), 'say("ab") ++ "c" ++ "d" ++ "e"'),
+        ('"ab" ++ say("c") ++ "d" ++ say("e") ++ say("f")', ("c", "e"), '"ab" ++ say("c") ++ "d" ++ say("e")'),
+        ('(let s = ref("ab") in s := !s ++ say("c") ++ "de" ++ say("f"); !s)', ("c",), '!s ++ say("c") ++ "de"'),
+        ('(let s = ref("ab") in s := !s ++ say("c") ++ !s; !s)', ("c",), '!s ++ say("c") ++ !s'),
+        ('(let rec f s = f(s ++ "c" ++ "d") in f("ab"))', (), 's ++ "c"'),
+        (
+            'Array.fold(["c", "de"], "ab", fun s x -> s ++ say(x) ++ "")',
+            ("c", "de"),
+            'Array.fold(["c", "de"], "ab", fun s x -> s ++ say(x) ++ "")',
+        ),
+    ],
+)
+def test_a_bound_on_sizes_stops_a_chain_where_it_is_exceeded(
+    engine: EngineName, chain: str, printed: tuple[str, ...], part: str
+) -> None:
+    program = f"let say s = let _said = print(s) in s\nprint({chain})"
+    outcome = observe(program, limits=chatml.Limits(text=4), engine=engine)
+    assert outcome.printed == printed
+    assert text_of(outcome, program) == part
+
+
+def text_of(outcome: Outcome, program: str) -> str:
+    """The text at the place of a failure."""
+    assert outcome.error is not None
+    assert outcome.error.span is not None
+    return program[outcome.error.span.start.offset : outcome.error.span.end.offset]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_call_of_a_stored_function_is_the_place_of_its_failure(engine: EngineName) -> None:
+    program = "let r = ref(fun n -> n)\nlet g n = (!r)(n) + 1\nprint(g(1))"
+    outcome = observe(program, limits=chatml.Limits(steps=1), engine=engine)
+    assert text_of(outcome, program) == "(!r)(n)"
+
+
+@pytest.mark.parametrize("part", ["let a = s in ", "if s == 0 then 1 else ", "(); "])
+def test_a_new_value_for_a_parameter_may_be_a_long_chain(part: str) -> None:
+    program = f"let rec f n s = if n == 0 then s else f(n - 1, ({part * 20_000}s + 1))\nprint(f(2, 1))"
+    assert observe(program).printed == ("3",)
