@@ -101,8 +101,7 @@ class _Pen:
     def headline(self, diagnostic: Diagnostic) -> str:
         place = ""
         if diagnostic.span is not None:
-            start = diagnostic.span.start
-            place = f"{diagnostic.span.source.name}:{start.line}:{start.column + 1}: "
+            place = f"{diagnostic.span.source.name}:{diagnostic.span.start.place}: "
         kind = self.paint(COLOURS[diagnostic.severity], f"{diagnostic.severity}[{diagnostic.code}]")
         return f"{self.paint(BOLD, place)}{kind}: {self.paint(BOLD, _shortened(diagnostic.message))}"
 
@@ -122,8 +121,7 @@ class _Pen:
             lines += self.excerpt(mark, gutter, repeat=number != previous)
             previous = number
         for mark in elsewhere:
-            start = mark[0].start
-            lines.append(self.paint(DIM, f"{'':>{gutter}} ╭ {mark[0].source.name}:{start.line}:{start.column + 1}"))
+            lines.append(self.paint(DIM, f"{'':>{gutter}} ╭ {mark[0].source.name}:{mark[0].start.place}"))
             lines += self.excerpt(mark, gutter, repeat=True)
         return lines
 

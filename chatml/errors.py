@@ -98,8 +98,7 @@ def show_trace(calls: Sequence[Call]) -> str:
         if call is None:
             lines.append(f"... {len(calls) - SHOWN_CALLS} more ...")
         else:
-            start = call.span.start
-            lines.append(f"{call.name} called at {call.span.source.name}:{start.line}:{start.column + 1}")
+            lines.append(f"{call.name} called at {call.span.source.name}:{call.span.start.place}")
     return "\n".join(lines)
 
 

@@ -28,6 +28,15 @@ class Position(NamedTuple):
     column: int
     offset: int
 
+    @property
+    def place(self) -> str:
+        """Line and column as editors count them, both from 1.
+
+        >>> Position(2, 0, 7).place
+        '2:1'
+        """
+        return f"{self.line}:{self.column + 1}"
+
 
 class Source:
     """A named text. LF, CR and CR LF each end a line.

@@ -53,7 +53,7 @@ def draw_all(entries: Sequence[Entry | LeftOut], level: int, pen: Pen) -> Iterat
 
 def place(span: Span | None) -> str:
     """Line and column from 1."""
-    return "" if span is None else f"{span.start.line}:{span.start.column + 1}"
+    return "" if span is None else span.start.place
 
 
 def line(entry: Entry, end: str, taken: int, pen: Pen) -> str:

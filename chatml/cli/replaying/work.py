@@ -90,8 +90,7 @@ def where(diagnostics: Sequence[Diagnostic]) -> str:
     first = diagnostics[0]
     if first.span is None:
         return first.message
-    place = first.span.start
-    return f"{first.span.source.name}:{place.line}:{place.column + 1}: {first.message}"
+    return f"{first.span.source.name}:{first.span.start.place}: {first.message}"
 
 
 def read_setting(path: str | None) -> Scenario:

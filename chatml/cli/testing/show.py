@@ -36,8 +36,7 @@ def show(outcome: Outcome) -> Iterator[str]:
     for mismatch in outcome.mismatches:
         if mismatch.event != event and places is not None:
             event = mismatch.event
-            place = places.of_mismatch(mismatch)
-            yield f"    {outcome.path}:{place.line}:{place.column + 1}: {heading(outcome, mismatch)}"
+            yield f"    {outcome.path}:{places.of_mismatch(mismatch).place}: {heading(outcome, mismatch)}"
         path = show_path(mismatch.path[1:])
         if path:
             yield f"      {path}"
@@ -106,8 +105,7 @@ def show_coverage(script: str, coverage: Coverage) -> Iterator[str]:
     reached, branches = len(coverage.reached), len(coverage.branches)
     yield f"{script}: {reached} of {branches} branches ran"
     for span in coverage.missed():
-        place = span.start
-        yield f"    {script}:{place.line}:{place.column + 1}: {first_line(span)}"
+        yield f"    {script}:{span.start.place}: {first_line(span)}"
 
 
 def first_line(span: Span) -> str:
