@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-from chatml.lazy import lazy
-
-if TYPE_CHECKING:
-    import difflib
-else:
-    difflib = lazy("difflib")
 
 
 def near(name: str, known: Iterable[str], *, most: int = 2) -> list[str]:

@@ -27,6 +27,7 @@ PAGES = [
     for page in ROOT.glob(f"{folder}/*.md".lstrip("/"))
 ]
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]*)")
+TEST = re.compile(r"\btest_\w+(?:\.py)?")
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 WITH_DOCTESTS = [module for module in modules() if ">>>" in module.path.read_text(encoding="utf-8")]
 SNIPPETS = [snippet for path in DOCUMENTS for snippet in snippets(path)]
@@ -71,6 +72,14 @@ def test_links(path: Path) -> None:
     targets = LINK.findall(path.read_text(encoding="utf-8"))
     missing = [target for target in targets if target and not (path.parent / target).exists()]
     assert missing == []
+
+
+def test_decisions_name_tests_that_exist() -> None:
+    files = [(path.name, path.read_text(encoding="utf-8")) for path in (ROOT / "tests").rglob("test_*.py")]
+    known = {name for name, _ in files} | {name for _, text in files for name in re.findall(r"\bdef (test_\w+)", text)}
+    named = set(TEST.findall((ROOT / "docs/decisions.md").read_text(encoding="utf-8")))
+    assert named
+    assert named - known == set()
 
 
 @pytest.fixture(scope="session")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chatml import ast
+from chatml.lazy import lazy
 from chatml.source import Span
-from chatml.suggest import near
 from chatml.types.environment import CONSTRUCTORS, PRIMITIVES
 from chatml.types.faults import (
     DuplicateType,
@@ -35,6 +35,11 @@ from chatml.types.model import (
 )
 from chatml.types.rebuild import level_of
 from chatml.types.unify import unfolded
+
+if TYPE_CHECKING:
+    from chatml import suggest
+else:
+    suggest = lazy("chatml.suggest")
 
 
 class Elaborator:
@@ -104,7 +109,7 @@ class Elaborator:
             return self.own
         if name not in self.aliases:
             known = [*PRIMITIVES, *self.aliases]
-            raise Fault(UnknownType(self.place(type.span), name, type.span, tuple(near(name, known))))
+            raise Fault(UnknownType(self.place(type.span), name, type.span, tuple(suggest.near(name, known))))
         return self.aliases[name] or self.fresh()
 
     def under(self, parts: list[ast.TypeExpr]) -> list[Type]:

@@ -7,11 +7,11 @@ they decide which error comes first, and what a re-opened parameter stays connec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chatml import ast
+from chatml.lazy import lazy
 from chatml.source import Span
-from chatml.suggest import near
 from chatml.types.elaborate import Elaborator, payload
 from chatml.types.environment import Entry, Environment, ModuleType
 from chatml.types.equality import without_equality
@@ -51,6 +51,11 @@ from chatml.types.reopen import reopen
 from chatml.types.scheme import Scheme, generalise, instantiate
 from chatml.types.scope import Scope
 from chatml.types.unify import Failure, Unifier, unfolded
+
+if TYPE_CHECKING:
+    from chatml import suggest
+else:
+    suggest = lazy("chatml.suggest")
 
 OPERATORS: dict[str, tuple[Type, Type]] = {
     **dict.fromkeys(("+", "-", "*", "/", "%"), (Int, Int)),
@@ -181,7 +186,8 @@ class Inference:
             for module, entry in self.scope.entries.items()
             if isinstance(entry, ModuleType) and name in entry.exports
         ]
-        return UnknownVariable(span, name, tuple(near(name, self.scope.entries)), tuple(sorted(exporters)), opened)
+        near = tuple(suggest.near(name, self.scope.entries))
+        return UnknownVariable(span, name, near, tuple(sorted(exporters)), opened)
 
     def define(self, binder: ast.Ident | ast.NamePattern, entry: Entry) -> None:
         """Let a name stand for something from where it is bound."""

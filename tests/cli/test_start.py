@@ -32,7 +32,7 @@ LATE = [
     *("chatml.boundary", "chatml.codec", "chatml.codegen.failures", "chatml.door", "chatml.diagnostics"),
     *("chatml.builtins.context", "chatml.builtins.json_reader", "chatml.builtins.shell", "chatml.evaluate"),
     *("chatml.cli.overview", "chatml.faults", "chatml.parse.problems", "chatml.parse.traps", "chatml.portable"),
-    *("chatml.surfaces.moderator", "chatml.surfaces.ui", "chatml.types.problems"),
+    *("chatml.suggest", "chatml.surfaces.moderator", "chatml.surfaces.ui", "chatml.types.problems"),
 ]
 """Modules of the language that a script which runs as it should has no use for."""
 
