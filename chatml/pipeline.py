@@ -207,7 +207,8 @@ def generated(script: core.Script, surface: Surface, bounded: bool) -> code.Code
             marks = [getattr(value.function, mark, None) for mark in ("inline", "on_data", "traversal")]
             infos[cell.cell] = code.Builtin(value.name, value.uses_machine, value.callbacks, *marks)
         else:
-            infos[cell.cell] = code.Builtin(cell.name)
+            callbacks = {index for export in value.exports.values() for index in export.callbacks}
+            infos[cell.cell] = code.Builtin(cell.name, callbacks=tuple(callbacks))
     with deep():
         try:
             return lower.generate(script, infos, bounded=bounded)

@@ -17,6 +17,13 @@ from chatml.records import frozen, mutable
 SHALLOW = 50
 """So many calls inside each other find room on any host's stack."""
 
+BOUNCED = 3
+"""So many Python frames are between a call of a bouncing function and the function that it ends in a call of."""
+PASSED = 5
+"""So many are between the call of a builtin that is used as a value and the function that the builtin calls."""
+MOST = 8
+"""More room than this for each call would take too much memory before a recursion without an end fails."""
+
 Graph = dict[core.Lambda, set[core.Lambda]]
 
 
@@ -40,7 +47,8 @@ class Facts:
     its function. `in_place` maps calls of builtins that go through an array to the function that is written out as
     their argument: its body becomes the body of a loop, and what it captures does not leave the function around it.
     `shallow` are the functions from which calls go no deeper than `SHALLOW`, and none comes back to a running function;
-    `recursive` says whether there are others.
+    `recursive` says whether there are others, and `frames_per_call` how many frames of Python a call of them takes at
+    most, last calls and calls by builtins included.
     """
 
     cells: dict[int, core.Lambda]
@@ -51,6 +59,7 @@ class Facts:
     in_place: dict[core.Call, tuple[core.Lambda, tuple[str, ...]]]
     shallow: set[core.Lambda]
     recursive: bool
+    frames_per_call: int
 
 
 def analyse(script: core.Script, builtins: Mapping[int, Builtin]) -> Facts:
@@ -66,7 +75,20 @@ def analyse(script: core.Script, builtins: Mapping[int, Builtin]) -> Facts:
     unknown = {function for function, found in calls.items() if found.unknown or found.unknown_tail}
     shallow = {function for function, height in heights(everywhere, unknown).items() if height <= SHALLOW}
     recursive = top.unknown or top.unknown_tail or len(shallow) < len(everywhere)
-    return Facts(walk.cells, looping, bouncing, walk.again, walk.variables, walk.in_place, shallow, recursive)
+    frames = frames_per_call(everywhere, unknown, tails, bouncing, passed=walk.passed) if recursive else 1
+    return Facts(walk.cells, looping, bouncing, walk.again, walk.variables, walk.in_place, shallow, recursive, frames)
+
+
+def frames_per_call(
+    graph: Graph, unknown: set[core.Lambda], tails: Graph, bouncing: set[core.Lambda], *, passed: bool
+) -> int:
+    """The most frames of Python that a call takes which a recursion can repeat."""
+    again = endless(graph, unknown)
+    plain = {
+        function: reached & again - bouncing for function, reached in tails.items() if function in again - bouncing
+    }
+    frames = 1 + max(heights(plain, set()).values(), default=0)
+    return min(frames + BOUNCED * bool(again & bouncing) + PASSED * passed, MOST)
 
 
 def endless(graph: Graph, seeds: set[core.Lambda]) -> set[core.Lambda]:
@@ -108,6 +130,8 @@ class _Walk:
         self.in_place: dict[core.Call, tuple[core.Lambda, tuple[str, ...]]] = {}
         self.variables: set[core.Let] = set()
         self.candidates: dict[int, core.Let] = {}
+        self.passed = False
+        """Whether a builtin that may call functions is called other than by a loop in place."""
 
     def statements(self, statements: tuple[core.Statement, ...]) -> None:
         for statement in statements:
@@ -159,9 +183,11 @@ class _Walk:
 
     def mention(self, node: core.Local | core.Global, tail: bool) -> None:
         """A use as a value: a function may be called by whoever gets it, and a ref goes elsewhere."""
-        known = self.callee(node)
+        known, builtin = self.callee(node), self.builtin(node)
         if known is not None:
             self.here.inner.add(known)
+        if builtin is not None and builtin.callbacks:
+            self.passed = True
         if isinstance(node, core.Local) and node.slot in self.candidates:
             self.variables.discard(self.candidates[node.slot])
 
@@ -191,22 +217,29 @@ class _Walk:
 
     def call(self, node: core.Call, tail: bool) -> None:
         known = self.callee(node.function)
-        args: Sequence[core.Expr] = node.args
         if known is not None:
             (self.here.tail if tail else self.here.inner).add(known)
             if tail and known is self.running:
                 self.again.add(node)
-        elif (builtin := self.builtin(node.function)) is None:
+        elif (builtin := self.builtin(node.function)) is not None:
+            self.call_builtin(node, builtin)
+            return
+        else:
             self.visit(node.function)
             self.here.unknown_tail |= tail
             self.here.unknown |= not tail
-        elif not all(self.is_mentioned(args[index]) for index in builtin.callbacks if index < len(args)):
+        for arg in node.args:
+            self.visit(arg)
+
+    def call_builtin(self, node: core.Call, builtin: Builtin) -> None:
+        args: Sequence[core.Expr] = node.args
+        if not all(self.is_mentioned(args[index]) for index in builtin.callbacks if index < len(args)):
             self.here.unknown = True
-        elif builtin.traversal is not None:
-            function, takes = args[-1], TAKES[builtin.traversal]
-            if isinstance(function, core.Lambda) and function.arity == len(takes):
-                self.in_place[node] = function, takes
-                args = args[:-1]
+        if builtin.traversal is None:
+            self.passed |= bool(builtin.callbacks)
+        elif isinstance(function := args[-1], core.Lambda) and function.arity == len(TAKES[builtin.traversal]):
+            self.in_place[node] = function, TAKES[builtin.traversal]
+            args = args[:-1]
         for arg in args:
             self.visit(arg)
         if node in self.in_place:

@@ -22,6 +22,7 @@ class Kind(enum.Enum):
 
     FUNCTION = "function"
     CALL = "call"
+    IN_PLACE = "in place"
     LOOP = "loop"
     ARITHMETIC = "arithmetic"
     EQUALITY = "equality"
@@ -37,9 +38,9 @@ class Kind(enum.Enum):
 class Spot:
     """What a line of the generated code stands for, and where that is in the script (None: the host called).
 
-    `name` is the function that a FUNCTION defines, the builtin that a CALL calls, or the label of a GET. `operands`
-    hold the array and the index of an ACCESS, or the base of an UPDATE. `within` is the call of the builtin whose loop
-    the line stands in, the outermost if there are several.
+    `name` is the function that a FUNCTION defines, the builtin that a CALL calls or whose work an IN_PLACE does without
+    a call, or the label of a GET. `operands` hold the array and the index of an ACCESS, or the base of an UPDATE.
+    `within` is the call of the builtin whose loop the line stands in, the outermost if there are several.
     """
 
     kind: Kind
@@ -69,8 +70,9 @@ TAKES = {
 class Builtin:
     """A builtin cell as the generator sees it: its qualified name, how to call it, and how to do without a call.
 
-    `callbacks` says which arguments are functions. `inline` is a Python expression of the arguments `a`, `b` and so on,
-    `on_data` one for plain JSON data among them (`chatml.surfaces.model`). `traversal` is a name in `TAKES`.
+    `callbacks` says which arguments are functions, of a module those of any export. `inline` is a Python expression of
+    the arguments `a`, `b` and so on, `on_data` one for plain JSON data among them (`chatml.surfaces.model`).
+    `traversal` is a name in `TAKES`.
     """
 
     name: str

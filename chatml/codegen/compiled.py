@@ -62,7 +62,7 @@ class Compiled(Engine):
         try:
             if not self.code.basis.facts.recursive:
                 return action()
-            with deep(self.budget.depth):
+            with deep(self.budget.depth * self.code.basis.facts.frames_per_call):
                 return action()
         except Exception as error:
             failure = failures.translate(error, self.code, self.namespace, self.budget)

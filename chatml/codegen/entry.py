@@ -227,7 +227,7 @@ def apply_to_data(body: EntryBody, node: core.Call) -> ast.expr:
     args = [name(part.variable) if part is not None and part in data else next(values) for part in given]
     template = DataTemplate(expression, given, reads_json=builtin.on_data is not None)
     filled = template.fill([arg if body.stable(arg) else body.temporary(arg) for arg in args])
-    return body.at(filled, Spot(Kind.CALL, node.span, builtin.name, builtin=True))
+    return body.at(filled, Spot(Kind.IN_PLACE, node.span, builtin.name, builtin=True))
 
 
 def apply_helper(body: EntryBody, node: core.Call, function: core.Lambda, given: Sequence[HostData | None]) -> ast.expr:

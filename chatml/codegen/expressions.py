@@ -91,15 +91,14 @@ def apply_builtin(body: Body, node: core.Call, cell: int) -> ast.expr:
     if builtin.traversal is not None:
         return traverse(body, node, cell, builtin.traversal)
     args = body.operands(node.args)
-    spot = Spot(Kind.CALL, node.span, builtin.name, builtin=True)
     if builtin.inline is not None:
         template = Template(builtin.inline)
         if not template.in_order(len(args)):
             args = [arg if body.stable(arg) else body.temporary(arg) for arg in args]
-        return body.at(template.fill(args), spot)
+        return body.at(template.fill(args), Spot(Kind.IN_PLACE, node.span, builtin.name, builtin=True))
     body.unit.raw.add(cell)
     machine = [name("M")] if builtin.uses_machine else []
-    return body.at(call(raw_name(cell), *machine, *args), spot)
+    return body.at(call(raw_name(cell), *machine, *args), Spot(Kind.CALL, node.span, builtin.name, builtin=True))
 
 
 def record(body: Body, node: core.Record) -> ast.expr:

@@ -106,17 +106,19 @@ def interpret(error: Exception, steps: list[Step], budget: Budget) -> RuntimeFai
             if error.span is None:
                 error.span = span
             return error
-        case StopIteration(), _:
+        case StopIteration(), Kind.FUNCTION | Kind.LOOP:
             return budget.exceeded("steps", entered_from(steps))
         case RecursionError(), _:
             return budget.exceeded("depth", entered_from(steps))
         case BuiltinFailure(), _:
             return builtin_failed(spot.name, error.message, span)
-        case ((MemoryError() | OverflowError()), Kind.CALL | Kind.CONCAT):
+        case ((MemoryError() | OverflowError()), Kind.CALL | Kind.IN_PLACE | Kind.CONCAT):
             return builtin_failed(spot.name or "++", TOO_LARGE, span)
         case ZeroDivisionError(), Kind.ARITHMETIC:
             return division_by_zero(span)
-        case _, Kind.CALL if spot.builtin and not step.last:
+        case _, Kind.CALL if spot.builtin:
+            return host_failed(spot.name, error, span)
+        case _, Kind.IN_PLACE if not step.last:
             return host_failed(spot.name, error, span)
         case ((IndexError() | TypeError()), Kind.ACCESS):
             return failed_access(step)

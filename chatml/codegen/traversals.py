@@ -37,7 +37,7 @@ class Loop:
         self.body = body
         self.node = node
         self.builtin = builtin
-        self.spot = Spot(Kind.CALL, node.span, body.unit.builtins[builtin].name, builtin=True)
+        self.spot = Spot(Kind.IN_PLACE, node.span, body.unit.builtins[builtin].name, builtin=True)
         in_place = body.unit.facts.in_place.get(node)
         self.function = None if in_place is None else in_place[0]
         args = body.operands(node.args if in_place is None else node.args[:-1])

@@ -115,6 +115,23 @@ def test_recursion_through_a_stored_function_is_as_deep(again: str) -> None:
     assert chatml.compile(program).run().call("f", 50_000) == 50_000
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "let call g n = g(n) let rec f n = if n == 0 then 0 else 1 + call(f, n - 1)",
+        "let rec f n = if n == 0 then 0 else (let g = fun m -> 1 + f(m) in g(n - 1))",
+        "let rec f n = if n == 0 then 0 else (match `T(fun () -> f(n - 1)) with | `T(k) -> 1 + k())",
+        "let m = Array.map let rec f n = if n == 0 then 0 else 1 + m([n - 1], f)[0]",
+        "let a = Array let rec f n = if n == 0 then 0 else 1 + a.map([n - 1], f)[0]",
+        "let m = Array.fold let rec f n = if n == 0 then 0 else m([n - 1], n, fun n x -> let _x = f(x) in n)",
+        "let rec f n = if n == 0 then 0 else 1 + Option.get_or(Array.find([n - 1], fun x -> f(x) >= 0), 0)",
+    ],
+)
+def test_recursion_by_any_way_is_as_deep(program: str) -> None:
+    instance = chatml.compile(program).run(limits=chatml.Limits(depth=20_000))
+    assert instance.call("f", 19_990) == 19_990
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("after", ["", " + 1"])
 def test_many_functions_may_call_each_other_without_recursion(engine: EngineName, after: str) -> None:
@@ -318,3 +335,34 @@ def test_the_call_of_a_stored_function_is_the_place_of_its_failure(engine: Engin
 def test_a_new_value_for_a_parameter_may_be_a_long_chain(part: str) -> None:
     program = f"let rec f n s = if n == 0 then s else f(n - 1, ({part * 20_000}s + 1))\nprint(f(2, 1))"
     assert observe(program).printed == ("3",)
+
+
+def raising(error: Exception) -> chatml.Builtin:
+    def fail(text: str) -> int:
+        raise error
+
+    return chatml.Builtin("host", chatml.Fun([chatml.String], chatml.Int), fail)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("steps", [None, 1_000])
+@pytest.mark.parametrize("program", ['let n = host("xx") + 1', 'let f t = host(t)\nf("xx")', 'let h = host\nh("xx")'])
+@pytest.mark.parametrize(
+    ("builtin", "message"),
+    [
+        (raising(StopIteration("over")), "host: over"),
+        (raising(KeyError("k")), "host: 'k'"),
+        (raising(TypeError("no")), "host: no"),
+        (chatml.Builtin("host", chatml.Fun([chatml.String], chatml.Int), "abc".index), "host: substring not found"),
+        (chatml.Builtin("host", chatml.Fun([chatml.String], chatml.Int), {}.__getitem__), "host: 'xx'"),
+        (chatml.Builtin("host", chatml.Fun([chatml.String], chatml.Int), ord), "host: ord() expected a character, but"),
+    ],
+)
+def test_whatever_a_host_function_raises_is_told_as_its_failure(
+    engine: EngineName, steps: int | None, program: str, builtin: chatml.Builtin, message: str
+) -> None:
+    script = chatml.compile(program, surface=chatml.Surface(globals=(builtin,)))
+    with pytest.raises(chatml.RuntimeFailure) as raised:
+        script.run(engine=engine, limits=chatml.Limits(steps=steps))
+    assert raised.value.code == "runtime.host"
+    assert raised.value.message.startswith(message)
