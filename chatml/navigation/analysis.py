@@ -30,7 +30,7 @@ MOST_PARTS = 1_000
 
 @frozen
 class Sight:
-    """What stands at a place: where it begins and ends, its name if it has one, and what is to say about it."""
+    """What stands at a place: where it begins and ends, and its type as text, behind its name if it has one."""
 
     span: Span
     text: str

@@ -51,27 +51,45 @@ class Preceding:
         yield from (part.text for part in self.parts)
         yield self.following
 
+    @property
+    def reach(self) -> int:
+        """How many characters the parts have."""
+        return sum([len(part.text) for part in self.parts])
+
     def complete(self, text: str, offset: int) -> list[Completion]:
         """What may stand at an offset of a text."""
         self.move(text, offset)
-        start = sum([len(part.text) for part in self.parts])
+        start = self.reach
         self.following = text[offset:]
         return complete(self, text[start:offset])
 
     def move(self, text: str, offset: int) -> None:
         """Let the parts be those before the statement that an offset stands in."""
-        starts = statement_starts(text[:offset])
-        bounds = [0, *[start for start in starts if start]]
-        wanted = [text[left:right] for left, right in pairwise(bounds)]
-        kept = 0
-        while kept < min(len(wanted), len(self.parts)) and self.parts[kept].text == wanted[kept]:
+        before = text[:offset]
+        left, kept = self.common(before)
+        bounds = [left, *[start for start in statement_starts(before, left) if start > left]]
+        wanted = [before[left:right] for left, right in pairwise(bounds)]
+        while wanted and kept < len(self.parts) and self.parts[kept].text == wanted[0]:
             kept += 1
+            del wanted[0]
         if kept < len(self.parts):
             self.types.back(self.parts[kept].before)
             del self.parts[kept:]
         with deep():
-            for part in wanted[kept:]:
+            for part in wanted:
                 self.parts.append(Part(part, self.types.mark()))
                 script = read_part(Source(NAME, part), 0, len(part))
                 if isinstance(script, ast.Script):
                     self.types.extend(script)
+
+    def common(self, text: str) -> tuple[int, int]:
+        """Where the last part begins that a text has in common with what was before, and how many come before it.
+
+        That part may be longer now: what follows it may belong to it.
+        """
+        left = count = size = 0
+        for part in self.parts:
+            if not text.startswith(part.text, left + size):
+                break
+            left, count, size = left + size, count + 1, len(part.text)
+        return left, max(count - 1, 0)

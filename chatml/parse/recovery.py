@@ -52,14 +52,14 @@ def read_part(source: Source, left: int, right: int) -> ast.Script | int:
     return script
 
 
-def statement_starts(text: str, position: int = 0, margin: int | None = None) -> Iterator[int]:
-    """Where a statement seems to begin: at one of its keywords, first on a line, no further right than the margin.
+def statement_starts(text: str, position: int = 0) -> Iterator[int]:
+    """Where a statement seems to begin, from an offset between two tokens on.
 
-    Without a margin, that is where the text begins.
+    That is at one of its keywords, first on a line, no further right than where the text begins.
     """
+    _, first, _ = next(tokens(text))
+    margin = len(indent(text, first) or "")
     for _, left, word in tokens(text, position):
-        if margin is None:
-            margin = len(indent(text, left) or "")
         if word in STATEMENT_KEYWORDS and (before := indent(text, left)) is not None and len(before) <= margin:
             yield left
 

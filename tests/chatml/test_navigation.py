@@ -274,6 +274,20 @@ def test_completion_keeps_what_did_not_change() -> None:
         assert wanted in (None, found)
 
 
+@given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 200), PIECES), max_size=12), st.integers(0, 200))
+@settings(max_examples=150)
+def test_completion_forgets_what_changed(edits: list[tuple[int, int, str]], offset: int) -> None:
+    """After any edits, with a completion at each, what is offered is what a new reader of the text is offered."""
+    text, preceding = SCRIPT.replace(CURSOR, "1"), Preceding(chatml.CORE)
+    for left, right, piece in edits:
+        preceding.complete(text, min(offset, len(text)))
+        text = text[:left] + piece + text[max(left, min(right, left + 5)) :]
+        offset = (offset * 7 + left) % (len(text) + 1)
+        kept = [(each.text, each.kind, each.detail()) for each in preceding.complete(text, offset)]
+        new = [(each.text, each.kind, each.detail()) for each in Preceding(chatml.CORE).complete(text, offset)]
+        assert kept == new
+
+
 def test_tags_of_the_whole_text_are_offered() -> None:
     found = offered(Preceding(chatml.CORE), "let a = `Before\nlet b = `^\nlet c = `After")
     assert {"`Before", "`After", "`Some"} <= set(found)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from lsprotocol import types
 
+from chatml.cli.lsp.documents import Document
+from chatml.cli.lsp.server import STEP, Server
 from tests.cli.editor import TIMEOUT, Editor
 from tests.house import COMMANDS, environment
 
@@ -224,6 +230,25 @@ def test_an_editor_that_goes_away(how: str) -> None:
         assert b"Traceback" not in editor.process.stderr.read()
 
 
+def test_an_editor_that_does_not_listen() -> None:
+    with Editor() as editor:
+        assert editor.process.stdin is not None
+        os.dup2(os.open(os.devnull, os.O_RDONLY), editor.process.stdout.fileno())
+        for version in range(20):
+            editor.open(URI, f"let x = {version} + true")
+        editor.process.stdin.close()
+        assert editor.process.wait(TIMEOUT) in (1, 2)
+        assert editor.process.stderr is not None
+        assert b"Traceback" not in editor.process.stderr.read()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of Unix")
+def test_an_interrupt_ends_it_at_once() -> None:
+    with Editor() as editor:
+        editor.process.send_signal(signal.SIGINT)
+        assert editor.process.wait(TIMEOUT) == -signal.SIGINT
+
+
 def test_without_the_library_one_line_says_what_to_install() -> None:
     program = f"import sys; sys.modules['pygls'] = None; sys.argv = ['chatml', 'lsp']; {COMMANDS['chatml']}"
     done = subprocess.run(
@@ -231,6 +256,21 @@ def test_without_the_library_one_line_says_what_to_install() -> None:
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "chatml: the language server needs pygls: `pip install chatml[lsp]`\n"
+
+
+@pytest.mark.parametrize("text", [LONG * 300, f"module M = struct\n{'  let a = 1' * 3_000}\nend", " " * 50_000, ""])
+def test_getting_ahead_comes_to_an_end(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a single statement is longer than a step."""
+    server = Server()
+    document = server.documents.add(types.TextDocumentItem(URI, "chatml", 1, text))
+    steps: list[Callable[[Document], None]] = []
+    monkeypatch.setattr(server, "later", lambda pause, step, document: steps.append(step))
+    server.get_ahead(document)
+    taken = 1
+    while steps:
+        steps.pop()(document)
+        taken += 1
+    assert taken <= len(text) // STEP + 1
 
 
 def test_a_key_is_answered_quickly_in_a_long_script() -> None:

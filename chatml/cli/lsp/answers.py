@@ -49,7 +49,7 @@ def definition(documents: Documents, params: types.DefinitionParams) -> types.Lo
     """Where the name at a position is bound."""
     found = place_of(documents, params)
     span = None if found is None else found.analysis.definition(found.offset)
-    return None if found is None or span is None else documents.location(found.document, span)
+    return None if span is None else documents.location(span)
 
 
 def completion(documents: Documents, params: types.CompletionParams) -> types.CompletionList | None:

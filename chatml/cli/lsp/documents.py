@@ -48,13 +48,14 @@ class Documents:
     def __iter__(self) -> Iterator[Document]:
         return iter(self.open.values())
 
-    def add(self, item: types.TextDocumentItem) -> None:
+    def add(self, item: types.TextDocumentItem) -> Document:
         """A document was opened."""
         text = self.read(item.uri, item.language_id, item.text)
-        self.open[item.uri] = Document(item.uri, item.language_id, item.version, text)
+        document = self.open[item.uri] = Document(item.uri, item.language_id, item.version, text)
+        return document
 
-    def change(self, params: types.DidChangeTextDocumentParams) -> None:
-        """A document was changed; one that is not open is left alone."""
+    def change(self, params: types.DidChangeTextDocumentParams) -> Document | None:
+        """A document was changed; None if it is not open."""
         document = self.open.get(params.text_document.uri)
         if document is not None:
             text = document.text.source.text
@@ -62,6 +63,7 @@ class Documents:
                 text = self.positions.change(text, change)
             document.version = params.text_document.version
             document.text = self.read(document.uri, document.language, text)
+        return document
 
     def forget_files(self) -> list[Document]:
         """Read again what prompt documents read from other files or documents; returns the prompt documents."""
@@ -79,12 +81,16 @@ class Documents:
 
     def read_file(self, path: str, limit: int) -> bytes:
         """The bytes of a file, as the editor has it if it is open. Raises `UnreadableError`."""
-        document = self.open.get(from_fs_path(path) or "")
+        document = self.named(path)
         return read_regular(path, limit) if document is None else document.text.source.text.encode("utf-8", "replace")
 
-    def location(self, document: Document, span: Span) -> types.Location:
-        """Where a span is that was found in a document: there, or in another file."""
+    def named(self, name: str) -> Document | None:
+        """The open document of a path, or of the name that diagnostics have for it."""
+        return next((document for document in self if document.text.source.name == name), None)
+
+    def location(self, span: Span) -> types.Location:
+        """Where a span is: in an open document, or in a file."""
         name = span.source.name
-        is_here = name == document.text.source.name
-        uri = document.uri if is_here else from_fs_path(os.path.abspath(name)) or document.uri
-        return types.Location(uri, self.positions.range(span))
+        document = self.named(name)
+        uri = from_fs_path(os.path.abspath(name)) if document is None else document.uri
+        return types.Location(uri or name, self.positions.range(span))

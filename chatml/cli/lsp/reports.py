@@ -22,12 +22,11 @@ def report(documents: Documents, document: Document) -> list[types.Diagnostic]:
 
 def encode(documents: Documents, document: Document, diagnostic: Diagnostic) -> types.Diagnostic:
     related = [
-        types.DiagnosticRelatedInformation(documents.location(document, label.span), label.text)
-        for label in diagnostic.labels
+        types.DiagnosticRelatedInformation(documents.location(label.span), label.text) for label in diagnostic.labels
     ]
     place = BEGINNING
     if diagnostic.span is not None:
-        location = documents.location(document, diagnostic.span)
+        location = documents.location(diagnostic.span)
         if location.uri == document.uri:
             place = location.range
         else:

@@ -8,8 +8,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from importlib import metadata
 from typing import Any
 
 from lsprotocol import types
@@ -17,6 +21,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
+from chatml.cli.console import Failure
 from chatml.cli.lsp.answers import ANSWERS
 from chatml.cli.lsp.documents import Document, Documents
 from chatml.cli.lsp.positions import Positions
@@ -24,6 +29,12 @@ from chatml.cli.lsp.reports import report
 
 PAUSE = 0.15
 """Seconds without a change after which a document is checked."""
+
+BREATH = 0.01
+"""Seconds between two steps of a check, in which a message can come in."""
+
+STEP = 10_000
+"""Characters that are read and checked for completion in one step."""
 
 
 class Protocol(LanguageServerProtocol):
@@ -57,7 +68,7 @@ class Server(LanguageServer):
     """Serves one editor."""
 
     def __init__(self) -> None:
-        super().__init__("chatml", "1", protocol_cls=Protocol)
+        super().__init__("chatml", metadata.version("chatml"), protocol_cls=Protocol)
         self.documents = Documents()
         self.waiting: dict[str, asyncio.TimerHandle] = {}
         self.is_shut_down = False
@@ -77,51 +88,68 @@ class Server(LanguageServer):
         self.documents.positions = Positions(types.PositionEncodingKind(self.workspace.position_encoding).value)
 
     def opened(self, params: types.DidOpenTextDocumentParams) -> None:
-        self.documents.add(params.text_document)
+        document = self.documents.add(params.text_document)
         self.files_changed(params)
-        self.check_soon(params.text_document.uri, 0)
+        self.later(0, self.parse, document)
 
     def changed(self, params: types.DidChangeTextDocumentParams) -> None:
-        self.documents.change(params)
-        self.check_soon(params.text_document.uri, PAUSE)
-        self.files_changed(params)
+        document = self.documents.change(params)
+        if document is not None:
+            self.later(PAUSE, self.parse, document)
+            self.files_changed(params)
 
     def closed(self, params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
         self.documents.open.pop(uri, None)
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        self.forget(uri)
+        self.publish(uri, [], None)
         self.files_changed(params)
 
     def files_changed(self, params: Any) -> None:
         """Prompt documents depend on other files, so they are read again."""
         for document in self.documents.forget_files():
-            self.check_soon(document.uri, PAUSE)
+            self.later(PAUSE, self.parse, document)
 
     def shut_down(self, params: Any) -> None:
         self.is_shut_down = True
 
-    # What is checked meanwhile
+    # What is done meanwhile, in steps: between two of them the editor is answered
 
-    def check_soon(self, uri: str, pause: float) -> None:
-        """Check a document after a pause, counted from its last change."""
+    def later(self, pause: float, step: Callable[[Document], None], document: Document) -> None:
+        """Take a step with a document after a pause, in place of the one that waits."""
+        self.forget(document.uri)
+        self.waiting[document.uri] = asyncio.get_running_loop().call_later(pause, step, document)
+
+    def forget(self, uri: str) -> None:
         if uri in self.waiting:
-            self.waiting[uri].cancel()
-        self.waiting[uri] = asyncio.get_running_loop().call_later(pause, self.check, uri)
+            self.waiting.pop(uri).cancel()
 
-    def check(self, uri: str) -> None:
-        """Tell the editor what is wrong with a document, and make completion ready for it."""
-        del self.waiting[uri]
-        document = self.documents.open.get(uri)
-        if document is not None:
-            found = report(self.documents, document)
-            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, document.version))
-            self.waiting[uri] = asyncio.get_running_loop().call_later(0, self.prepare, document)
+    def parse(self, document: Document) -> None:
+        """Read a document; without a script there is nothing more to it."""
+        if document.text.analysis is None:
+            self.check(document)
+        else:
+            self.later(BREATH, self.check, document)
 
-    def prepare(self, document: Document) -> None:
-        del self.waiting[document.uri]
+    def check(self, document: Document) -> None:
+        """Tell the editor what is wrong with a document."""
+        self.publish(document.uri, report(self.documents, document), document.version)
+        self.later(BREATH, self.get_ahead, document)
+
+    def get_ahead(self, document: Document, offset: int = 0) -> None:
+        """Let completion be ready for the next key, wherever that is."""
         script = document.text.script
         if script is not None:
-            document.remembered().move(script.text, len(script.text))
+            preceding = document.remembered()
+            offset = max(offset, preceding.reach) + STEP
+            preceding.move(script.text, offset)
+            if offset < len(script.text):
+                self.later(BREATH, partial(self.get_ahead, offset=offset), document)
+
+    def publish(self, uri: str, found: list[types.Diagnostic], version: int | None) -> None:
+        """Tell the editor; if it does not listen any more, its input will end, too."""
+        with suppress(BrokenPipeError):
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Say in a line what cannot be understood or answered; the editor is told by the protocol, if it asked."""
@@ -130,6 +158,9 @@ class Server(LanguageServer):
 
 def serve() -> int:
     """Serve the editor at the other end of standard input and output; 0 if it has taken its leave before it goes."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Failure("the language server talks to an editor over standard input and output: an editor starts it")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # while a thread waits for input, nothing else ends it
     logging.getLogger("pygls").addHandler(logging.NullHandler())
     logging.getLogger("pygls").propagate = False
     server = Server()

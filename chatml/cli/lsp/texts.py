@@ -13,8 +13,8 @@ from chatml.cli.documents.check import findings
 from chatml.diagnostics import Diagnostic
 from chatml.navigation import Analysis
 from chatml.source import EmbeddedSource, Source
-from chatml.surfaces.core import CORE
 from chatml.surfaces.model import Surface
+from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.documents import script_source
 
 
@@ -29,10 +29,10 @@ class ScriptText:
         """The script that can be looked at: here the whole text."""
         return self.source
 
-    @cached_property
+    @property
     def surface(self) -> Surface:
-        """The surface that fits the script."""
-        return CORE if self.script is None else SURFACES[fitting_surface(self.script)]()
+        """The surface that fits the script; that of every moderator in a prompt."""
+        return SURFACES[fitting_surface(self.source)]()
 
     @cached_property
     def analysis(self) -> Analysis | None:
@@ -65,6 +65,10 @@ class PromptText(ScriptText):
             return chatmd.load(text, base_dir=directory, source=name, reader=self.reader)
         except chatmd.ChatmdError as error:
             return error
+
+    @property
+    def surface(self) -> Surface:
+        return UI_MODERATOR
 
     @cached_property
     def script(self) -> EmbeddedSource | None:
