@@ -85,6 +85,8 @@ def complete(around: Surroundings, text: str) -> list[Completion]:
             found = types(around)
         case "name":
             found = names(around, text[: len(text) - len(at.word)])
+        case "module":
+            found = (each for each in names(around, "") if each.kind == "module")
         case _:
             return []
     return [evolve(each, size=len(at.word)) for each in fitting(found, at.word)]
@@ -98,11 +100,15 @@ def fitting(found: Iterable[Completion], word: str) -> list[Completion]:
 
 
 def fields(around: Surroundings, text: str, left: int, right: int) -> Iterator[Completion]:
-    """The fields of the record, or the exports of the module, that stands at a place of the text."""
+    """The fields of the record, or the exports of the module, that stands at a place of the text.
+
+    A module inside a module is none of them: no path leads to it.
+    """
     record = record_at(around, text[:right], left)
     row = {} if record is None else flatten(record.row)[0]
     for label in sorted(row):
-        yield Completion(label, 0, "field", shown(row[label]))
+        if not label[0].isupper():
+            yield Completion(label, 0, "field", shown(row[label]))
 
 
 def record_at(around: Surroundings, text: str, left: int) -> Record | None:

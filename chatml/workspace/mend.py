@@ -18,6 +18,7 @@ CLOSING = {
     "(": ")",
     "[": "]",
     "{": "}",
+    "base": f" with {HOLE} = ()",
     "fun": f" -> {HOLE}(())",
     "if": f" then {HOLE}(()) else {HOLE}(())",
     "then": f" else {HOLE}(())",
@@ -28,7 +29,10 @@ CLOSING = {
     "struct": " end",
     "let": f" in {HOLE}(())",
 }
-"""How a text may go on after an expression, to the end of each construct that can be open around it."""
+"""How a text may go on after an expression, to the end of each construct that can be open around it.
+
+`base` is what an update changes: an expression right after a brace can be nothing else.
+"""
 
 ENDED_BY = {
     ")": "(",
@@ -73,21 +77,25 @@ def open_constructs(text: str) -> list[str]:
 
     >>> open_constructs("let f x = g(if x then"), open_constructs("let a = let b = 1 in b let c = let d = 2")
     (['(', 'then'], ['let'])
+    >>> open_constructs("let* x = { a"), open_constructs("{ a with b = c")
+    (['let', '{', 'base'], ['{'])
     """
     opened: list[str] = []
     before = ""
     for _, _, word in tokens(text):
-        if word in ENDED_BY and not (word == "with" and opened[-1:] == ["{"]):
+        if word in ("with", "=") and opened[-1:] == ["base"]:
+            opened.pop()
+        elif word in ENDED_BY:
             close(opened, ENDED_BY[word])
             if word == "with":
                 opened.append("arms")
         if word in LETS:
             if ends_expression(before):  # then this is a statement: whatever was open has ended
                 del opened[max([index + 1 for index, each in enumerate(opened) if each == "struct"], default=0) :]
-            elif before not in ("", "struct"):
+            if word != "let" or not (before in ("", "struct") or ends_expression(before)):
                 opened.append("let")
         elif word in CLOSING:
-            opened.append(word)
+            opened += (word, "base") if word == "{" else (word,)
         before = word
     return opened
 

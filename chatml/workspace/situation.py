@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from chatml.parse.lexer import FIXED, OPEN_COMMENT, OPEN_STRING, UNKNOWN, Token, tokens
 from chatml.records import frozen
 
-Wanted: TypeAlias = Literal["name", "field", "tag", "type", "nothing"]
+Wanted: TypeAlias = Literal["name", "module", "field", "tag", "type", "nothing"]
 
 OPENERS = {"(": ")", "[": "]", "{": "}"}
 CLOSERS = {closer: opener for opener, closer in OPENERS.items()}
@@ -18,7 +18,8 @@ CLOSERS = {closer: opener for opener, closer in OPENERS.items()}
 class Situation:
     """What may stand at the cursor, and the part of it that is there already.
 
-    `word` ends at the cursor. `base` is, for a field, where the expression before the point begins and ends.
+    `word` ends at the cursor. `base` is, for a field, where the expression that has it begins and ends: the one before
+    the point, or the one that an update changes.
     """
 
     wanted: Wanted
@@ -33,6 +34,8 @@ def situation(text: str) -> Situation:
     Situation(wanted='field', word='fo', base=(8, 13))
     >>> situation("f(a, [1].").base, situation('"in a string').wanted, situation("match x with `A").word
     ((5, 8), 'nothing', '`A')
+    >>> situation("{ user with na").base, situation("let x : (int -> str").wanted, situation("open Arr").wanted
+    ((2, 6), 'type', 'module')
     """
     read = list(tokens(text))
     kind, left, word = read.pop()
@@ -53,8 +56,14 @@ def situation(text: str) -> Situation:
         if start is None:
             return Situation("nothing")
         return Situation("field", last, (read[start][1], read[-2][1] + len(read[-2][2])))
-    if before == ":" or (before == "=" and len(read) > 2 and read[-3][2] == "type"):
-        return Situation("type", last)
+    is_ended = ends_expression(before) and "\n" in text[read[-1][1] : len(text) - len(last)]
+    if not is_ended and is_in_type(read):
+        return Situation("nothing" if before in ("{", ";", "[", "|") else "type", last)
+    if before == "open":
+        return Situation("module", last)
+    changed = changed_by_update(read) if before in ("with", ";") else None
+    if changed is not None:
+        return Situation("field", last, changed)
     if before in ("let", "rec", "and", "type", "module", "struct", "fun"):
         return Situation("nothing") if before != "struct" else Situation("name", last)
     return Situation("name", last)
@@ -62,6 +71,51 @@ def situation(text: str) -> Situation:
 
 def is_word(word: str) -> bool:
     return word[:1].isalnum() or word[:1] in ("_", "`")
+
+
+def is_in_type(read: Sequence[Token]) -> bool:
+    """Whether a text breaks off inside of a type: of an annotation, or of a declaration.
+
+    >>> [is_in_type(list(tokens(text))[:-1]) for text in ("let x : int -> ", "type t = [ `A(", "type t = int print(")]
+    [True, True, False]
+    """
+    for index in range(len(read) - 1, -1, -1):
+        word = read[index][2]
+        before = read[index - 1][2] if index else ""
+        if word == ":":
+            return True
+        if word == "=":
+            return index > 1 and read[index - 2][2] == "type"
+        if word == "(" and ends_expression(before) and before[0] != "`":
+            return False
+        if not (word in IN_TYPES or is_word(word)) or word in INSIDE:
+            return False
+    return False
+
+
+IN_TYPES = frozenset(("->", ",", ";", "|", *OPENERS, *CLOSERS))
+"""The punctuation of types, besides the colon that a type follows."""
+
+
+def changed_by_update(read: Sequence[Token]) -> tuple[int, int] | None:
+    """Where the record stands that is changed by the update in which a text breaks off; None if it is in none.
+
+    >>> changed_by_update(list(tokens("{ user with a = (1; 2);"))[:-1]), changed_by_update(list(tokens("(a;"))[:-1])
+    ((2, 6), None)
+    """
+    level = 0
+    base_end = None
+    for index in range(len(read) - 1, -1, -1):
+        _, _, word = read[index]
+        level += (word in CLOSERS) - (word in OPENERS)
+        if level < 0:
+            if word != "{" or base_end is None or base_end == index + 1:
+                return None
+            _, last, text = read[base_end - 1]
+            return read[index + 1][1], last + len(text)
+        if level == 0 and word == "with":
+            base_end = index
+    return None
 
 
 def start_of_postfix(read: Sequence[Token], index: int) -> int | None:

@@ -16,6 +16,7 @@ let user = { name = "Ada"; home = { street = "Main"; no = 1 }; tag = `Admin(2) }
 let people n = Array.make(n, user)
 let cell = ref({ inner = 1 })
 let loop = ref([])
+module Outer = struct module Inner = struct let x = 1 end let here = 2 end
 module Shapes = struct let area r = r * r  let unit_square = 1 end
 type point = { px : int; py : int }
 let origin : point = { px = 0; py = 0 }
@@ -76,6 +77,24 @@ def offered(workspace: Workspace, text: str) -> list[str]:
         ("let us", []),
         ('"user.', []),
         ("(* user.", []),
+        ("let p : int -> (poi", ["point"]),
+        ("let p : int arr", ["array"]),
+        ("type t = [ `A(int) | `B(str", ["string"]),
+        ("type t = { a : int; px", []),
+        ("type t = int print(us", ["user"]),
+        ("type t = int\nwhi", ["while"]),
+        ("let p : point = us", ["user"]),
+        ("{ user with na", ["name"]),
+        ("{ user with name = 1; ho", ["home"]),
+        ("{ people(1)[0].home with ", ["no", "street"]),
+        ("print({ user with home = { user.home with st", ["street"]),
+        ("{ user.home.", ["no", "street"]),
+        ("{ name = (1; us", ["user"]),
+        ("let* a = Shapes.", ["area", "unit_square"]),
+        ("let f x = 1 let* a = user.home.", ["no", "street"]),
+        ("open Sha", ["Shapes"]),
+        ("open us", []),
+        ("Outer.", ["here"]),
         ("whi", ["while"]),
         ("let longname = 1 in lo", ["longname", "loop"]),
         ("USER", ["user"]),
