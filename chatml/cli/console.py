@@ -40,7 +40,7 @@ DATA = (".json5", ".json", ".jsonl")
 """The names of scenarios and other data end so: no script is called like that."""
 
 HANDLER = "on_event"
-DEFINES_HANDLER = rf"(?m)^\s*let\s+(rec\s+)?{HANDLER}\b"
+DEFINES_HANDLER = rf"\b(let|and)\s+(rec\s+)?{HANDLER}\b"
 
 
 class Failure(Exception):

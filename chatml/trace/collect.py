@@ -115,7 +115,7 @@ class Collector:
             parent.count += 1
             return
         self.open(kind, name, args, span)
-        self.close(self.stack.pop(), "returned", result, failure)
+        self.close(self.stack.pop(), "returned" if failure is None else "failed", result, failure)
 
     def open(
         self, kind: Kind, name: str, args: Sequence[Value], span: Span | None, depth: int = -1, key: object = None
@@ -225,7 +225,7 @@ class Collector:
             parent.count += 1 + entry.count
         elif entry.failed is None or entry.around < INNERMOST:
             entry.args = self.texts(entry.args)
-            self.keep_failed(parent, self.make(entry, outcome, None, failure), entry.around + 1)
+            self.keep_failed(parent, self.make(entry, outcome, result, failure), entry.around + 1)
         else:
             parent.count += 1 + entry.count
             self.keep_failed(parent, entry.failed, entry.around)

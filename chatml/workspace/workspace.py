@@ -134,6 +134,13 @@ class Workspace:
         with deep():
             return Answer(tuple(Result(name, show(type_of_entry(entry))) for name, entry in entries.items()))
 
+    def declared_types(self) -> Answer:
+        """The types that the inputs declared."""
+        elaborator = self.types.inference.elaborator
+        known = [(name, elaborator.aliases[name]) for name in elaborator.declared]
+        with deep():
+            return Answer(tuple(Result(f"type {name}", show(type)) for name, type in known if type is not None))
+
     def checked(self, script: ast.Script) -> Checked:
         checked = self.types.extend(script)
         if checked.problems:

@@ -153,6 +153,8 @@ def test_the_surface_follows_the_script(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["check", "--surface", "moderator", policy]) == 1
     assert main(["check", script(tmp_path, "let ask = Approval.ask_text", "plain.chatml")]) == 1
     assert capsys.readouterr().err.count("Approval") >= 2
+    in_a_line = "let ask = Approval.ask_text let initial_state = 0 let on_event ctx st ev = Task.pure(st)"
+    assert main(["check", script(tmp_path, in_a_line, "line.chatml")]) == 0
 
 
 @pytest.mark.parametrize(

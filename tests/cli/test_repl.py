@@ -85,6 +85,8 @@ def test_values_types_and_output(repl: Repl) -> None:
         ('"one\ntwo"', ['- : string = "one\\ntwo"']),
         ("let x = 1\r\nlet f y =\r\n  x + y\r\nf(1)\r\n", ["x : int = 1", "f : (int -> int)", "- : int = 2"]),
         ("let x = 1 let y = 2 x + y", ["x : int = 1", "y : int = 2", "- : int = 3"]),
+        ("let rec f x = x\n\nand g x = f(x)\n\ng(1)", ["f : (a -> a)", "g : (a -> a)", "- : int = 1"]),
+        ("match `B with\n| `A -> 1\n\n| `B -> 2\n\n3", ["- : int = 2", "- : int = 3"]),
         ("", []),
         ("\n\n   \n", []),
         ("\ufefflet x = 1", ["x : int = 1"]),
@@ -133,6 +135,8 @@ def test_where_inputs_end(repl: Repl, text: str, lines: list[str]) -> None:
         (b":state", "no conversation has begun"),
         (b":advance soon", "`:advance` takes a number of milliseconds"),
         (b":help nope", "there is no command `:nope`"),
+        (b"exit", "help: commands begin with a colon: `:quit`, leave"),
+        (b"help()", "help: commands begin with a colon: `:help [COMMAND]`, this text"),
     ],
 )
 def test_faults_are_reported_and_the_session_goes_on(repl: Repl, data: bytes, report: str) -> None:
@@ -324,6 +328,15 @@ def test_numbers_beyond_all_measure(repl: Repl, policy: str) -> None:
     _, err, status = repl(f":step {digits}\n:advance {digits}\n", policy)
     assert err.splitlines() == ["`:step` takes a number or all", "`:advance` takes a number of milliseconds"]
     assert status == 1
+
+
+def test_the_name_of_a_command_may_be_that_of_a_variable(repl: Repl) -> None:
+    assert repl("let state = 1\nstate") == ("state : int = 1\n- : int = 1\n", "", 0)
+
+
+def test_names_are_those_of_types_and_definitions(repl: Repl) -> None:
+    out, err, status = repl("type t = { a : int }\nlet x = 1\ntype u = int\n:undo\n:names")
+    assert (out.splitlines()[4:], err, status) == (["type t = {a: int}", "x : int"], "", 0)
 
 
 def test_quit_ends_the_session(repl: Repl) -> None:

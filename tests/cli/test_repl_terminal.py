@@ -78,10 +78,11 @@ class Terminal:
         self.wait(">")
 
     def leave(self) -> int:
-        """Leave with Ctrl-D; the exit status."""
+        """Leave with Ctrl-D, once there is a prompt; the exit status."""
         self.key(CTRL_D)
-        while self.read(PATIENCE):
-            pass
+        end = time.monotonic() + PATIENCE
+        while self.read(0.1):
+            assert time.monotonic() < end, f"waiting for the end, this came: {self.seen!r}"
         return self.process.wait(PATIENCE)
 
 
@@ -124,7 +125,7 @@ def test_ctrl_c_stops_what_runs_and_leaves_nothing_of_it(start: Start) -> None:
     terminal.wait("runs")
     time.sleep(0.2)
     terminal.key(CTRL_C)
-    terminal.wait("interrupted: everything is as it was before")
+    terminal.wait("interrupted: what was running is taken back")
     terminal.wait("3>")
     terminal.enter("cells", "- : int array = [0]")
     terminal.enter("!seen", "- : int = 0")
@@ -164,6 +165,21 @@ def test_ctrl_c_at_the_prompt_clears_the_input(start: Start) -> None:
     assert terminal.leave() == 0
 
 
+def test_two_empty_lines_end_what_is_incomplete(start: Start) -> None:
+    terminal = start()
+    terminal.enter("let broken = (1\r\r", "<input 1>:", "error[syntax.", "2")
+    assert terminal.leave() == 0
+
+
+def test_the_greeting_tells_the_surface_that_inputs_have(start: Start, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.chatml"
+    policy.write_text("let initial_state = 0\nlet on_event ctx st ev = Task.pure(st)", encoding="utf-8")
+    terminal = start(str(policy), until="surface")
+    terminal.wait("ui")
+    terminal.wait("1>")
+    assert terminal.leave() == 0
+
+
 def test_tab_completes_a_field(start: Start) -> None:
     terminal = start()
     terminal.enter('let user = { name = "Ada"; age = 36 }', "user : ")
@@ -174,6 +190,7 @@ def test_tab_completes_a_field(start: Start) -> None:
     terminal.key("\r")  # takes the completion
     terminal.key("\r")
     terminal.wait('- : string = "Ada"')
+    terminal.wait(">")
     assert terminal.leave() == 0
 
 

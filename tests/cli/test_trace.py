@@ -183,6 +183,7 @@ def check_entries(entries: list[dict[str, Any]]) -> None:
         assert all(isinstance(arg, str) for arg in entry["args"])
         assert entry["at"] is None or list(entry["at"]) == ["line", "column"]
         assert entry["failure"] is None or list(entry["failure"]) == ["message", "at"]
+        assert (entry["outcome"] == "failed") is (entry["failure"] is not None)
         check_entries(entry["inner"])
 
 

@@ -32,7 +32,7 @@ def show_types(session: Session, screen: Screen, argument: str) -> bool:
 
 
 def list_names(session: Session, screen: Screen, argument: str) -> bool:
-    screen.show(session.workspace.definitions().lines())
+    screen.show([*session.workspace.declared_types().lines(), *session.workspace.definitions().lines()])
     return True
 
 
@@ -238,6 +238,17 @@ def find_command(name: str) -> Command:
         raise Failure(f"`:{name}` may be {' or '.join(f':{command.name}' for command in begun)}")
     hint = did_you_mean(f":{name}", [f":{known}" for known in by_name]) or "`:help` lists the commands"
     raise Failure(f"there is no command `:{name}`: {hint}")
+
+
+def command_meant(text: str) -> Command | None:
+    """The command that an input without a colon may stand for.
+
+    >>> [command.name for text in ("exit", "help()", "1") if (command := command_meant(text))]
+    ['quit', 'help']
+    """
+    name = text.strip().removesuffix("()")
+    name = "quit" if name == "exit" else name
+    return next((command for command in COMMANDS if command.name == name), None)
 
 
 def path_of(argument: str) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chatml.cli.console import Failure
-from chatml.cli.repl.commands import carry_out, load_file
+from chatml.cli.repl.commands import carry_out, command_meant, load_file
 from chatml.cli.repl.inputs import is_command
 from chatml.cli.repl.screen import Screen
 from chatml.cli.repl.session import Session
 from chatml.decode import decode
 from chatml.errors import CompileError, RuntimeFailure
-from chatml.records import mutable
+from chatml.records import evolve, mutable
+from chatml.source import Source
+from chatml.workspace import Answer
 
 
 @mutable
@@ -37,8 +39,19 @@ class Dialogue:
             return carry_out(self.session, self.screen, source.text)
         if source.text.strip():
             self.number += 1
-            self.screen.show(self.session.enter(source).lines(self.screen.width))
+            self.screen.show(self.enter(source).lines(self.screen.width))
         return True
+
+    def enter(self, source: Source) -> Answer:
+        """Enter an input. If it is the name of a command, and of nothing else, the report says so."""
+        try:
+            return self.session.enter(source)
+        except CompileError as error:
+            meant = command_meant(source.text)
+            if meant is None:
+                raise
+            help = f"commands begin with a colon: `{meant.usage}`, {meant.summary}"
+            raise CompileError([evolve(each, help=help) for each in error.diagnostics]) from None
 
     def attempt(self, action: Callable[[], bool]) -> bool:
         try:

@@ -39,6 +39,7 @@ def editor(dialogue: Dialogue) -> Callable[[int], str]:
         multiline=True,
         key_bindings=bindings(),
         enable_open_in_editor=True,
+        enable_suspend=True,
     )
 
     def read_input(number: int) -> str:

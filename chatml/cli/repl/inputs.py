@@ -18,6 +18,9 @@ COMMAND = re.compile(r"\s*:(?=[A-Za-z?]|\s*\Z)")
 SHORT = 2_000
 """Characters up to which an empty line makes us look whether an input is complete."""
 
+JOINS = ("and", "|")
+"""What may follow an empty line and still go on with a complete input: the next function of a group, the next arm."""
+
 
 def is_command(text: str) -> bool:
     return COMMAND.match(text) is not None
@@ -42,11 +45,16 @@ def is_complete(text: str) -> bool:
 def is_ready(text: str) -> bool:
     """Whether a typed text is to be answered: a complete line at once, several lines after an empty one.
 
+    What is incomplete after two empty lines is answered, too, so that the person learns what it lacks.
+
     >>> is_ready("1 + 2"), is_ready("let f x =\\n  x"), is_ready("let f x =\\n  x\\n")
     (True, False, True)
+    >>> is_ready("f(1"), is_ready("f(1\\n"), is_ready("f(1\\n\\n")
+    (False, False, True)
     """
-    lines = text.rstrip(" \t").split("\n")
-    return (len(lines) == 1 or not lines[-1] or is_command(text)) and is_complete(text)
+    lines = text.split("\n")
+    empty = len(lines) - len(text.rstrip().split("\n"))
+    return empty > 1 or ((len(lines) == 1 or empty == 1 or is_command(text)) and is_complete(text))
 
 
 def begins_input(line: str) -> bool:
@@ -74,8 +82,7 @@ def split(lines: Iterable[bytes]) -> Iterator[bytes]:
     for line in lines:
         text = line.decode("utf-8", "replace")
         command = line[:1] == b":" and is_command(text)
-        ends = command or begins_input(text) or (not text.strip() and len(held) < SHORT)
-        if held.strip() and ends and (command or is_complete(held.decode("utf-8", "replace"))):
+        if held.strip() and (command or ends_before(held, text)):
             yield held
             held = b""
         if command:
@@ -84,3 +91,11 @@ def split(lines: Iterable[bytes]) -> Iterator[bytes]:
             held += line
     if held.strip():
         yield held
+
+
+def ends_before(held: bytes, line: str) -> bool:
+    """Whether an input ends before a line: one at which another can begin, or an empty one."""
+    if line.strip():
+        return begins_input(line) and is_complete(held.decode("utf-8", "replace"))
+    text = held.decode("utf-8", "replace") if len(held) < SHORT else ""
+    return bool(text) and is_complete(text) and all(is_complete(f"{text}\n{word}") for word in JOINS)

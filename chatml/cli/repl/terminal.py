@@ -32,10 +32,10 @@ def converse(dialogue: Dialogue, interrupts: Interrupts, file: str | None) -> No
         if (error.name or "").partition(".")[0] not in ("prompt_toolkit", "pygments"):
             raise
         read_input: ReadInput = read_plainly
-        greet(dialogue, HINT)
+        greet(dialogue, file, HINT)
     else:
         read_input = editor(dialogue)
-        greet(dialogue)
+        greet(dialogue, file)
     if file is not None:
         guarded(dialogue, interrupts, lambda: dialogue.load(file))
     gc.set_threshold(GARBAGE_AT)
@@ -63,9 +63,10 @@ def settle() -> None:
     gc.freeze()
 
 
-def greet(dialogue: Dialogue, hint: str | None = None) -> None:
-    surface = dialogue.session.world.surface
-    lines = [f"ChatML, surface {surface}. `:help` lists the commands, Ctrl-D leaves."]
+def greet(dialogue: Dialogue, file: str | None, hint: str | None = None) -> None:
+    """Say what this is. The surface is told here only if no file is about to choose one."""
+    surface = "" if file is not None else f", surface {dialogue.session.world.surface}"
+    lines = [f"ChatML{surface}. `:help` lists the commands, Ctrl-D leaves."]
     dialogue.screen.show(lines if hint is None else [*lines, hint])
 
 
@@ -75,7 +76,7 @@ def guarded(dialogue: Dialogue, interrupts: Interrupts, action: Callable[[], obj
         try:
             action()
         except KeyboardInterrupt:
-            dialogue.screen.complain("\ninterrupted: everything is as it was before")
+            dialogue.screen.complain("\ninterrupted: what was running is taken back")
 
 
 def read_plainly(number: int) -> str:
