@@ -205,10 +205,11 @@ def generated(script: core.Script, surface: Surface, bounded: bool) -> code.Code
         value = values[cell.module, cell.name]
         if isinstance(value, BuiltinFunction):
             marks = [getattr(value.function, mark, None) for mark in ("inline", "on_data", "traversal")]
-            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, value.callbacks, *marks)
+            calls = bool(value.callbacks) and value.uses_machine
+            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, value.callbacks, *marks, calls)
         else:
-            callbacks = {index for export in value.exports.values() for index in export.callbacks}
-            infos[cell.cell] = code.Builtin(cell.name, callbacks=tuple(callbacks))
+            calls = any(export.callbacks and export.uses_machine for export in value.exports.values())
+            infos[cell.cell] = code.Builtin(cell.name, calls=calls)
     with deep():
         try:
             return lower.generate(script, infos, bounded=bounded)

@@ -186,7 +186,7 @@ class _Walk:
         known, builtin = self.callee(node), self.builtin(node)
         if known is not None:
             self.here.inner.add(known)
-        if builtin is not None and builtin.callbacks:
+        if builtin is not None and builtin.calls:
             self.passed = True
         if isinstance(node, core.Local) and node.slot in self.candidates:
             self.variables.discard(self.candidates[node.slot])
@@ -236,7 +236,7 @@ class _Walk:
         if not all(self.is_mentioned(args[index]) for index in builtin.callbacks if index < len(args)):
             self.here.unknown = True
         if builtin.traversal is None:
-            self.passed |= bool(builtin.callbacks)
+            self.passed |= builtin.calls
         elif isinstance(function := args[-1], core.Lambda) and function.arity == len(TAKES[builtin.traversal]):
             self.in_place[node] = function, TAKES[builtin.traversal]
             args = args[:-1]

@@ -70,9 +70,9 @@ TAKES = {
 class Builtin:
     """A builtin cell as the generator sees it: its qualified name, how to call it, and how to do without a call.
 
-    `callbacks` says which arguments are functions, of a module those of any export. `inline` is a Python expression of
-    the arguments `a`, `b` and so on, `on_data` one for plain JSON data among them (`chatml.surfaces.model`).
-    `traversal` is a name in `TAKES`.
+    `callbacks` says which arguments are functions, `calls` whether it calls them (a module: whether an export does), as
+    only the machine can. `inline` is a Python expression of the arguments `a`, `b` and so on, `on_data` one for plain
+    JSON data among them (`chatml.surfaces.model`). `traversal` is a name in `TAKES`.
     """
 
     name: str
@@ -81,6 +81,7 @@ class Builtin:
     inline: str | None = None
     on_data: str | None = None
     traversal: str | None = None
+    calls: bool = False
 
 
 @frozen(eq=False)
