@@ -204,9 +204,9 @@ def generated(script: core.Script, surface: Surface, bounded: bool) -> code.Code
     for cell in script.builtins:
         value = values[cell.module, cell.name]
         if isinstance(value, BuiltinFunction):
-            marks = [getattr(value.function, mark, None) for mark in ("inline", "on_data", "traversal")]
+            marks = {mark: getattr(value.function, mark, None) for mark in ("inline", "on_data", "traversal")}
             calls = bool(value.callbacks) and value.uses_machine
-            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, value.callbacks, *marks, calls)
+            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, value.callbacks, **marks, calls=calls)
         else:
             calls = any(export.callbacks and export.uses_machine for export in value.exports.values())
             infos[cell.cell] = code.Builtin(cell.name, calls=calls)
