@@ -19,6 +19,9 @@ from chatml.types.unify import resolved
 
 Kind: TypeAlias = Literal["function", "value", "type", "module"]
 
+MOST_LEVELS = 50
+"""How deep modules are looked into."""
+
 MOST_PARTS = 40
 """How many parts of a type are shown beside a name."""
 
@@ -49,7 +52,7 @@ def outline(checked: Checked) -> tuple[Symbol, ...]:
         return tuple(symbols(checked, checked.script.statements))
 
 
-def symbols(checked: Checked, statements: Sequence[ast.Statement]) -> Iterator[Symbol]:
+def symbols(checked: Checked, statements: Sequence[ast.Statement], level: int = 0) -> Iterator[Symbol]:
     for statement in statements:
         match statement:
             case ast.LetStatement(name=name, span=span):
@@ -60,7 +63,8 @@ def symbols(checked: Checked, statements: Sequence[ast.Statement]) -> Iterator[S
             case ast.TypeStatement(name=name, span=span):
                 yield Symbol(name.name, "type", "", span, name.span)
             case ast.ModuleStatement(name=name, items=items, span=span):
-                yield Symbol(name.name, "module", "", span, name.span, tuple(symbols(checked, items)))
+                inside = symbols(checked, items, level + 1) if level < MOST_LEVELS else ()
+                yield Symbol(name.name, "module", "", span, name.span, tuple(inside))
 
 
 def definition(checked: Checked, name: ast.Ident, span: Span) -> Symbol:

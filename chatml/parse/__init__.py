@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
@@ -55,11 +56,11 @@ def parse_expression(source: Source) -> ast.Expr:
         raise CompileError([problems.word(rejected.problem)]) from None
 
 
-def read(source: Source, start: str, position: int = 0) -> object:
-    """The value of a start symbol of the grammar, read from an offset on."""
-    if not source.text.isascii() and (surrogate := re.compile(SURROGATE).search(source.text, position)):
+def read(source: Source, start: str, position: int = 0, end: int = sys.maxsize) -> object:
+    """The value of a start symbol of the grammar, read from an offset on, up to an end."""
+    if not source.text.isascii() and (surrogate := re.compile(SURROGATE).search(source.text, position, end)):
         raise problems.Rejected(problems.Surrogate(source.span(*surrogate.span())))
-    return run(source, start, position)
+    return run(source, start, position, end)
 
 
 def later_problems(source: Source, problem: problems.SyntaxProblem) -> Iterator[problems.SyntaxProblem]:

@@ -5,6 +5,7 @@ Nothing here recurses: the depth of a text costs list entries, not frames. `tabl
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from chatml.lazy import lazy
@@ -26,8 +27,11 @@ REJECT = len(SHIFTS)
 STEPS = tuple((size, made, BUILD[action]) for size, made, action in PRODUCTIONS)
 
 
-def run(source: Source, start: str, position: int = 0) -> Any:
-    """The value of a start symbol of the grammar, read from an offset to the end of the text; raises `Rejected`."""
+def run(source: Source, start: str, position: int = 0, end: int = sys.maxsize) -> Any:
+    """The value of a start symbol of the grammar, read from an offset to the end of the text, or to an earlier one.
+
+    Raises `Rejected`.
+    """
     state = STARTS[start]
     states = [state]
     values: list[Any] = [None]
@@ -35,7 +39,7 @@ def run(source: Source, start: str, position: int = 0) -> Any:
     left = right = depth = 0
     last = ""
     try:
-        for kind, left, word in tokens(source.text, position):
+        for kind, left, word in tokens(source.text, position, end):
             shifted = False
             while not shifted:
                 action = ACTIONS[state].get(kind, REJECT)

@@ -8,6 +8,7 @@ parser, so that of two errors in a text the first one is reported.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from typing import TypeAlias
 
@@ -57,15 +58,15 @@ FIXED = TERMINALS | {text: TERMINALS[name] for name, texts in CLASSES.items() fo
 """The kind of every keyword and sign. (The names of classes do no harm here: no word is written in upper case.)"""
 
 
-def tokens(text: str, position: int = 0) -> Iterator[Token]:
-    """The tokens of a text in order, from an offset up to its end or to what is no token.
+def tokens(text: str, position: int = 0, end: int = sys.maxsize) -> Iterator[Token]:
+    """The tokens of a text in order, from an offset up to its end (or an earlier one) or to what is no token.
 
     >>> [word for _, _, word in tokens("f (* call *) (1.5)")]
     ['f', '(', '1.5', ')', '']
     """
     kind_of = FIXED.get
     while True:
-        for match in TOKEN.finditer(text, position):
+        for match in TOKEN.finditer(text, position, end):
             group = match.lastindex or 0
             word = match[group]
             left = match.start(group)
@@ -76,23 +77,23 @@ def tokens(text: str, position: int = 0) -> Iterator[Token]:
                 if group == END:
                     return
             elif group == COMMENT:
-                position = comment_end(text, left)
+                position = comment_end(text, left, end)
                 if position < 0:
                     yield OPEN_COMMENT, left, word
                     return
                 break  # and go on after the comment
             elif group == QUOTE:
-                yield OPEN_STRING, len(text), ""
+                yield OPEN_STRING, min(len(text), end), ""
                 return
             else:
                 yield UNKNOWN, left, word
                 return
 
 
-def comment_end(text: str, left: int) -> int:
+def comment_end(text: str, left: int, end: int = sys.maxsize) -> int:
     """The offset after the comment that opens at an offset, or -1; comments nest (X-03)."""
     level = 0
-    for edge in COMMENT_EDGE.finditer(text, left):
+    for edge in COMMENT_EDGE.finditer(text, left, end):
         level += 1 if edge[0] == "(*" else -1
         if level == 0:
             return edge.end()

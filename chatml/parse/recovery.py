@@ -43,9 +43,8 @@ def next_part(source: Source, bounds: list[int], index: int) -> tuple[tuple[ast.
 
 def read_part(source: Source, left: int, right: int) -> ast.Script | int:
     """The script between two offsets, with its places in the whole text, or the offset of what is wrong in it."""
-    text = source if right == len(source.text) else Source(source.name, source.text[:right])
     try:
-        script = read(text, "program", left)
+        script = read(source, "program", left, right)
     except Rejected as rejected:
         return rejected.problem.span.left
     assert isinstance(script, ast.Script)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -238,6 +240,17 @@ def test_what_can_be_read(text: str, expected: list[str]) -> None:
     assert defined(text) == expected
 
 
+def test_a_long_broken_text_takes_linear_time() -> None:
+    def time_of(lines: int) -> float:
+        source = Source("s", "let a = 1\n" * lines + "let b = (")
+        start = time.process_time()
+        assert len(parse_parts(source).statements) == lines
+        return time.process_time() - start
+
+    time_of(100)
+    assert time_of(40_000) < 16 * max(time_of(5_000), 0.01)
+
+
 # Completion
 
 
@@ -294,6 +307,17 @@ def test_tags_of_the_whole_text_are_offered() -> None:
 
 
 # The outline
+
+
+def test_deep_modules() -> None:
+    """Everything works at any depth; the outline stops looking."""
+    text = "module M = struct let a = 1 " * 900 + "end " * 900
+    analysis = Analysis(Source("s", text), chatml.CORE)
+    level, inside = 0, outline(analysis.checked)
+    while inside:
+        level, inside = level + 1, inside[-1].inside
+    assert level == 51
+    assert analysis.describe(text.rindex("a =")) is not None
 
 
 def test_outline() -> None:
