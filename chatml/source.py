@@ -30,7 +30,7 @@ class Position(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Line and column as editors count them, both from 1.
+        """Line and column as editors show them, both from 1.
 
         >>> Position(2, 0, 7).place
         '2:1'

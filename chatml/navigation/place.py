@@ -65,10 +65,8 @@ def nodes_at(script: ast.Script, offset: int) -> Iterator[Any]:
         if isinstance(node, ast.ModuleStatement):
             inside: list[Any] = [node.name, *[each for each in node.items if covers(each.span, offset)]]
         else:
-            inside = []
-            for _, part in ast.parts(node):
-                inside += part if isinstance(part, tuple) else (part,)
-        waiting += [each for each in reversed(inside) if hasattr(each, "span")]
+            inside = [*ast.children(node)]
+        waiting += reversed(inside)
 
 
 def covers(span: Span, offset: int) -> bool:
