@@ -157,3 +157,18 @@ def test_tail_ends_when_nobody_reads_on(tmp_path: Path, monkeypatch: pytest.Monk
     tail.configure(arguments)
     with pytest.raises(BrokenPipeError):
         tail.execute(arguments.read([str(log)], "chatmd tail", None))
+
+
+def test_a_format_that_no_name_tells_is_asked_for_by_its_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known, unknown = tmp_path / "items.json", tmp_path / "items.text"
+    for path in (known, unknown):
+        path.write_text("[]", encoding="utf-8")
+    assert main(["convert", str(unknown), str(known)]) == 2
+    assert main(["convert", str(known), str(unknown)]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert [line.partition("say ")[2] for line in told] == [
+        "--from, one of chatmd, items, nrchat",
+        "--to, one of chatmd, items, nrchat",
+    ]

@@ -25,7 +25,7 @@ def execute(args: SimpleNamespace) -> int:
     if args.output is None and args.target is None:
         raise Failure("say what to convert to: an OUTPUT file, or --to FORMAT")
     read, _ = FORMATS[format_of(args.file, args.source)]
-    _, write = FORMATS[format_of(args.output or "", args.target)]
+    _, write = FORMATS[format_of(args.output or "", args.target, "--to")]
     try:
         text = write(read(args.file))
     except ChatmdError as error:

@@ -53,13 +53,13 @@ def read_moderator(path: str) -> Source:
     return script_source(script)
 
 
-def format_of(path: str, named: str | None) -> str:
-    """The format that was named, or the one that the file's suffix stands for."""
+def format_of(path: str, named: str | None, option: str = "--from") -> str:
+    """The format that was named, by an option of the call, or the one that the file's suffix stands for."""
     if named is not None:
         return named
     found = SUFFIXES.get(PurePath(path).suffix)
     if found is None:
-        raise Failure(f"cannot tell the format of {path} by its name: say --from or --to, one of {', '.join(FORMATS)}")
+        raise Failure(f"cannot tell the format of {path} by its name: say {option}, one of {', '.join(FORMATS)}")
     return found
 
 
