@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Protocol
 
-from chatml.limits import Budget, Limits
+from chatml.limits import Budget, Left, Limits
 from chatml.values import Ref, Value
 
 FREE_SIZE = 1_024
@@ -41,9 +41,13 @@ class Engine(ABC):
         """The limits of the run in progress."""
         return self.budget.limits
 
-    def renew(self) -> None:
-        """Begin another evaluation, under the same limits."""
-        self.budget.renew()
+    def renew(self) -> Left:
+        """Begin another evaluation, under the same limits; returns what is left of them, for `restore` after it."""
+        return self.budget.renew()
+
+    def restore(self, left: Left) -> None:
+        """Go on with what was left before `renew`."""
+        self.budget.restore(left)
 
     @abstractmethod
     def run(self) -> None:

@@ -26,13 +26,17 @@ def function_of(checked: Checked, engine: Engine, cell: int, name: str) -> Calla
 
     def call(args: tuple[Any, ...]) -> Any:
         values = types.to_values(args)
-        engine.renew()
-        return types.to_data(engine.apply(function, values))
+        left = engine.renew()
+        try:
+            return types.to_data(engine.apply(function, values))
+        finally:
+            engine.restore(left)
 
     entry = entry_of(checked, engine.code, cell, name) if isinstance(engine, Compiled) else None
     if entry is None or not isinstance(engine, Compiled):
         return gatherer(len(types.params))(call)
-    return link_entry(engine, entry, name, Ways(call, engine.renew, partial(engine.apply, function), types.to_data))
+    ways = Ways(call, engine.renew, engine.restore, partial(engine.apply, function), types.to_data)
+    return link_entry(engine, entry, name, ways)
 
 
 @lru_cache(maxsize=256)

@@ -33,6 +33,10 @@ class Limits:
     tasks: int | None = None
 
 
+Left = tuple[Iterator[object], float]
+"""The steps and the task nodes that an evaluation has left."""
+
+
 class Budget:
     """What is left of some limits while an evaluation runs. Each run has a fresh one, or a renewed one.
 
@@ -47,12 +51,22 @@ class Budget:
         self.allowed: Iterable[object] = itertools.repeat(True) if limits.steps is None else range(limits.steps)
         self.depth: int = DEFAULT_DEPTH if limits.depth is None else limits.depth
         self.text: int = LARGEST if limits.text is None else min(limits.text, LARGEST)
-        self.renew()
-
-    def renew(self) -> None:
-        """Allow all that the limits allow, whatever has been used up: another evaluation begins."""
         self.steps: Iterator[object] = iter(self.allowed)
-        self.tasks: float = math.inf if self.limits.tasks is None else self.limits.tasks
+        self.tasks: float = math.inf if limits.tasks is None else limits.tasks
+
+    def renew(self) -> Left:
+        """Allow all that the limits allow: another evaluation begins.
+
+        Returns what is left, for `restore`: the sink or a builtin of the host may have begun it inside another one.
+        """
+        left = self.steps, self.tasks
+        self.steps = iter(self.allowed)
+        self.tasks = math.inf if self.limits.tasks is None else self.limits.tasks
+        return left
+
+    def restore(self, left: Left) -> None:
+        """Go on with what was left before `renew`."""
+        self.steps, self.tasks = left
 
     def charge(self, steps: int) -> bool:
         """Use up several steps at once; whether there were as many left."""

@@ -160,8 +160,11 @@ class Instance:
         >>> compile("let add a b = a + b").run().call("add", 1, 2)
         3
         """
-        self.machine.renew()
-        return self.apply(self[name], list(args))
+        left = self.machine.renew()
+        try:
+            return self.apply(self[name], list(args))
+        finally:
+            self.machine.restore(left)
 
     def function(self, name: str) -> Callable[..., Any]:
         """A top-level function as a function of Python: data in, data out, converted and checked by its static type.

@@ -14,7 +14,7 @@ from chatml.codegen.passing import as_function, as_value
 from chatml.engine import Engine, SinkError
 from chatml.equality import equal
 from chatml.lazy import lazy
-from chatml.limits import Budget, Limits
+from chatml.limits import Budget, Left, Limits
 from chatml.stack import deep
 from chatml.values import BuiltinFunction, ModuleValue, Ref, Value, wrap
 
@@ -48,8 +48,13 @@ class Compiled(Engine):
         self.namespace["T"] = budget.steps
         self.namespace["X"] = budget.text
 
-    def renew(self) -> None:
-        self._budget.renew()
+    def renew(self) -> Left:
+        left = self._budget.renew()
+        self.namespace["T"] = self._budget.steps
+        return left
+
+    def restore(self, left: Left) -> None:
+        self._budget.restore(left)
         self.namespace["T"] = self._budget.steps
 
     def run(self) -> None:

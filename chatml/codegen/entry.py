@@ -24,6 +24,7 @@ from chatml.codegen.inline import PARAMETERS, Template
 from chatml.codegen.python import LOAD, Block, assign, both, call, const, define, name
 from chatml.codegen.statements import STATEMENTS
 from chatml.engine import SinkError
+from chatml.limits import Left
 from chatml.records import contents, frozen
 from chatml.surrogates import surrogate_problem
 from chatml.types.model import Type
@@ -56,10 +57,13 @@ TOOLS: dict[str, Any] = {
 
 @frozen(eq=False)
 class Ways:
-    """What an entry leaves to others: the general way, a fresh budget, a call with values, the data of a result."""
+    """What an entry leaves to others: the general way, a fresh budget and the one before it, a call with values, the
+    data of a result.
+    """
 
     general: Callable[[tuple[Any, ...]], Any]
-    renew: Callable[[], None]
+    renew: Callable[[], Left]
+    restore: Callable[[Left], None]
     apply: Callable[[list[Value]], Value]
     outgoing: Callable[[Value], Any]
 
@@ -82,18 +86,20 @@ def generate_entry(code: Code, cell: int, params: Sequence[Type], json: Type, *,
         attempt([assign("fits", condition)], "KeyError", [assign("fits", const(False))]),
         ast.If(ast.UnaryOp(ast.Not(), name("fits")), [general], []),
     ]
-    if code.basis.bounded:
-        block.append(ast.Expr(call("renew")))
     body = in_place(code, cell, [fit.data for fit in fits], has_json)
     spots, line = code.spots, 1
     helpers: Block = []
+    run: Block
     if body is None:
         values = ast.List([fit.data.value for fit in fits], LOAD)
-        block += [assign(RESULT, call("apply", values)), leave]
+        run = [assign(RESULT, call("apply", values)), leave]
     else:
         spots, line, helpers = tuple(body.unit.spots), body.line, body.helpers.definitions
         failed = assign("failure", call("explain", name("error")))
-        block += [attempt(body.block, "failures", [failed], [leave]), ast.Raise(name("failure"))]
+        run = [attempt(body.block, "failures", [failed], [leave]), ast.Raise(name("failure"))]
+    if code.basis.bounded:
+        run = [assign("left", call("renew")), ast.Try(run, [], [], [ast.Expr(call("restore", name("left")))])]
+    block += run
     given = [*Ways.__match_args__, "explain", *TOOLS]
     make = define("make", given, [*helpers, define("entry", names, block, line), ast.Return(name("entry"))], 1)
     compiled = compile(ast.fix_missing_locations(ast.Module([make], [])), ENTRY, "exec", dont_inherit=True)

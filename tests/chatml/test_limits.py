@@ -62,6 +62,33 @@ def test_each_call_of_an_instance_has_the_whole_budget(engine: EngineName) -> No
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("way", ["call", "function"])
+def test_a_call_inside_another_leaves_its_budget_alone(engine: EngineName, way: str) -> None:
+    program = """
+let one call = call.n + 1
+let rec fib n = if n < 2 then n else fib(n - 1) + fib(n - 2)
+let endless () = while true do print("again") done
+"""
+    turns: list[str] = []
+
+    def again(text: str) -> None:
+        turns.append(text)
+        assert len(turns) < 1_000
+        if way == "call":
+            instance.call("one", {"n": 1})
+            instance.call("fib", 3)
+        else:
+            instance.function("one")({"n": 1})
+            instance.function("fib")(3)
+
+    instance = chatml.compile(program).run(limits=chatml.Limits(steps=60), print=again, engine=engine)
+    with pytest.raises(chatml.RuntimeFailure) as caught:
+        instance.call("endless")
+    assert caught.value.limit == "steps"
+    assert len(turns) == 59
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_literals_are_as_long_as_the_script_has_them(engine: EngineName) -> None:
     program = 'let items = [1, 2, 3, 4]\nlet text = "long"\nprint(length(items))'
     assert observe(program, limits=chatml.Limits(text=3), engine=engine).printed == ("4",)
