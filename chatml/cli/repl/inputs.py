@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from chatml.errors import CompileError
 from chatml.parse import is_incomplete, parse
-from chatml.parse.lexer import tokens
+from chatml.parse.lexer import OPEN_COMMENT, tokens
 from chatml.parse.table import ACTIONS, STARTS
 from chatml.source import Source
 from chatml.stack import deep
@@ -60,12 +60,18 @@ def is_ready(text: str) -> bool:
 def begins_input(line: str) -> bool:
     """Whether an input can begin with a line: it stands at the margin, and a script can begin so.
 
+    A comment tells nothing: it may stand before the next function of a group.
+
     >>> begins_input("f(1)"), begins_input("  f(1)"), begins_input("| `A -> 1"), begins_input("in x"), begins_input("")
     (True, False, False, False, False)
+    >>> begins_input("(* more *)"), begins_input("(* more"), begins_input("(* more *) f(1)")
+    (False, False, True)
     """
     if not line.strip() or line[0] in " \t":
         return False
-    kind, _, _ = next(tokens(line))
+    kind, _, word = next(tokens(line))
+    if kind == OPEN_COMMENT or (kind >= 0 and not word):
+        return False
     return kind < 0 or kind in ACTIONS[STARTS["program"]]
 
 
