@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from chatml.cli.repl.interrupts import AGAIN, Interrupts
 from tests.house import ROOT, environment
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are those of Unix")
@@ -165,6 +167,33 @@ def test_ctrl_c_at_the_prompt_clears_the_input(start: Start) -> None:
     assert terminal.leave() == 0
 
 
+def test_ctrl_c_at_any_moment_leaves_the_session(start: Start) -> None:
+    terminal = start()
+    terminal.enter("let rec spin n = spin(n)", "spin : ")
+    for _ in range(3):
+        terminal.key("spin(1)\r")
+        for _ in range(20):
+            terminal.key(CTRL_C)
+            terminal.read(0.01)
+    time.sleep(0.5)
+    terminal.key(CTRL_C)
+    terminal.read(0.5)
+    terminal.enter("6 * 7", "- : int = 42")
+    assert terminal.leave() == 0
+
+
+def test_an_interrupt_that_python_has_lost_can_be_repeated() -> None:
+    interrupts = Interrupts()
+    with interrupts:
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.handle(signal.SIGINT, None)
+        interrupts.handle(signal.SIGINT, None)
+        time.sleep(AGAIN * 1.1)
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.handle(signal.SIGINT, None)
+    interrupts.handle(signal.SIGINT, None)
+
+
 def test_two_empty_lines_end_what_is_incomplete(start: Start) -> None:
     terminal = start()
     terminal.enter("let broken = (1\r\r", "<input 1>:", "error[syntax.", "2")
@@ -239,9 +268,11 @@ def test_without_prompt_toolkit(start: Start) -> None:
     time.sleep(0.5)
     terminal.key(CTRL_C)
     terminal.wait("interrupted")
+    terminal.wait("4>")
     terminal.key("(1 +")
     terminal.wait("(1 +")
+    time.sleep(0.2)  # Python's `input` notices a signal only while it waits for keys.
     terminal.key(CTRL_C)
-    terminal.wait(">")
+    terminal.wait("4>")
     terminal.enter("f(1)", "- : int = 2")
     assert terminal.leave() == 0

@@ -31,13 +31,19 @@ def converse(dialogue: Dialogue, interrupts: Interrupts, file: str | None) -> No
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("prompt_toolkit", "pygments"):
             raise
-        read_input: ReadInput = read_plainly
+        read_input: ReadInput = partial(read_plainly, interrupts)
         greet(dialogue, file, HINT)
     else:
         read_input = editor(dialogue)
         greet(dialogue, file)
-    if file is not None:
-        guarded(dialogue, interrupts, lambda: dialogue.load(file))
+    with interrupts.kept_off():
+        if file is not None:
+            stoppable(dialogue, lambda: dialogue.load(file))
+        answer_all(dialogue, read_input)
+
+
+def answer_all(dialogue: Dialogue, read_input: ReadInput) -> None:
+    """Read inputs and answer them, to the end."""
     gc.set_threshold(GARBAGE_AT)
     world = None
     while True:
@@ -51,7 +57,7 @@ def converse(dialogue: Dialogue, interrupts: Interrupts, file: str | None) -> No
         except EOFError:
             return
         try:
-            guarded(dialogue, interrupts, partial(dialogue.answer, text.encode("utf-8", "surrogatepass")))
+            stoppable(dialogue, partial(dialogue.answer, text.encode("utf-8", "surrogatepass")))
         except Quit:
             return
 
@@ -70,23 +76,23 @@ def greet(dialogue: Dialogue, file: str | None, hint: str | None = None) -> None
     dialogue.screen.show(lines if hint is None else [*lines, hint])
 
 
-def guarded(dialogue: Dialogue, interrupts: Interrupts, action: Callable[[], object]) -> None:
+def stoppable(dialogue: Dialogue, action: Callable[[], object]) -> None:
     """Answer; an interrupt stops the script that runs, and nothing of it is left."""
-    with interrupts.answering:
-        try:
-            action()
-        except KeyboardInterrupt:
-            dialogue.screen.complain("\ninterrupted: what was running is taken back")
+    try:
+        action()
+    except KeyboardInterrupt:
+        dialogue.screen.complain("\ninterrupted: what was running is taken back")
 
 
-def read_plainly(number: int) -> str:
+def read_plainly(interrupts: Interrupts, number: int) -> str:
     """Read an input line by line."""
     with suppress(ImportError):  # Without it, there is no editing but the terminal's own.
         importlib.import_module("readline")
     text = ""
     try:
         while True:
-            text += input(prompt(number) if not text else continuation(number))
+            with interrupts:
+                text += input(prompt(number) if not text else continuation(number))
             if is_ready(text):
                 return text
             text += "\n"
