@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -28,6 +27,8 @@ IN_FOLDERS = tuple(suffix for suffix in SUFFIXES if suffix != ".md")
 
 CHUNK = 8
 """How many transcripts a process takes at a time."""
+
+INTERRUPTS = {signal.SIGINT}
 
 AHEAD = 4
 """How many times as much is given to each process before a result is awaited: what is done waits in memory."""
@@ -126,7 +127,7 @@ def work_through(order: Order, paths: Sequence[str], jobs: int) -> Iterator[Resu
     begun: deque[Future[list[Result]]] = deque()
     try:
         for first in range(0, len(paths), size):
-            with interrupts_ignored():  # a process that is started here must not tell of an interrupt
+            with interrupts_waiting():  # a process that is started here must not tell of an interrupt
                 begun.append(pool.submit(work_here, paths[first : first + size]))
             if len(begun) > jobs * AHEAD:
                 yield from begun.popleft().result()
@@ -139,16 +140,16 @@ def work_through(order: Order, paths: Sequence[str], jobs: int) -> Iterator[Resu
 
 
 @contextmanager
-def interrupts_ignored() -> Iterator[None]:
-    """For so long, this process and those that it starts ignore Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread():
+def interrupts_waiting() -> Iterator[None]:
+    """For so long, Ctrl-C waits: here until the end of this context, in a process that is started until it is ready."""
+    if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
 
 
 WORKERS: list[Worker] = []
@@ -159,6 +160,8 @@ def prepare(order: Order) -> None:
     """Get a process ready to work for another one; an interrupt ends it without a word."""
     WORKERS[:] = [Worker(order)]
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
 
 
 def work_here(paths: Sequence[str]) -> list[Result]:
