@@ -15,6 +15,7 @@ PACKAGES = {
     "chatml": ROOT / "chatml",
     "chatmd": ROOT / "chatmd",
     "chatml_runtime": ROOT / "runtime/chatml_runtime",
+    "chatml_shell": ROOT / "runtime/chatml_shell",
 }
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 COMMANDS = {
@@ -32,7 +33,7 @@ class ModuleFile:
 
 
 def modules() -> Iterator[ModuleFile]:
-    """Every module of the three packages."""
+    """Every module of the packages."""
     for package, directory in PACKAGES.items():
         for path in sorted(directory.rglob("*.py")):
             parts = [package, *path.relative_to(directory).with_suffix("").parts]

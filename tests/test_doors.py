@@ -9,7 +9,9 @@ import re
 
 import pytest
 
-DOORS = ["chatml", "chatml.trace", "chatmd", "chatmd.nrchat", "chatml_runtime"]
+from tests.house import PACKAGES
+
+DOORS = ["chatml", "chatml.trace", "chatmd", "chatmd.nrchat", "chatml_runtime", "chatml_shell"]
 NAMES = [(door, name) for door in DOORS for name in importlib.import_module(door).__all__]
 
 
@@ -19,7 +21,7 @@ def order(name: str) -> tuple[bool, bool, list[str | int]]:
     return (not name.isupper(), not name[:1].isupper(), parts)
 
 
-@pytest.mark.parametrize("package", ["chatml", "chatml_runtime"])
+@pytest.mark.parametrize("package", ["chatml", "chatml_runtime", "chatml_shell"])
 def test_doors_that_open_when_they_are_used(package: str) -> None:
     """What the package hands out late is what type checkers read, and no name is found that does not exist.
 
@@ -45,7 +47,7 @@ def test_documented(door: str, name: str) -> None:
     """Every public name exists and has a docstring of its own; a constant has that of its class."""
     public = getattr(importlib.import_module(door), name)
     described = public if inspect.isclass(public) or inspect.isroutine(public) else type(public)
-    assert described.__module__.split(".")[0] in ("chatml", "chatmd", "chatml_runtime", "typing", "builtins")
+    assert described.__module__.split(".")[0] in (*PACKAGES, "typing", "builtins")
     assert (described.__doc__ or "").strip(), f"{door}.{name} has no docstring"
 
 

@@ -47,6 +47,22 @@ ROOMS = (
     ("chatmd",),
     ("chatml.highlight",),
     ("chatml_runtime",),
+    ("chatml_shell.errors",),
+    ("chatml_shell.plans", "chatml_shell.problems"),
+    ("chatml_shell.chain", "chatml_shell.output", "chatml_shell.resolver"),
+    ("chatml_shell.audit", "chatml_shell.backends", "chatml_shell.processes"),
+    ("chatml_shell.manifest",),
+    ("chatml_shell.admin",),
+    ("chatml_shell.authority",),
+    ("chatml_shell.effects", "chatml_shell.tools"),
+    ("chatml_shell.policy",),
+    ("chatml_shell.approvals",),
+    ("chatml_shell.extensions",),
+    ("chatml_shell.instantiate",),
+    ("chatml_shell.executor",),
+    ("chatml_shell.hooks",),
+    ("chatml_shell.registry",),
+    ("chatml_shell",),
     ("chatml.cli",),
     ("chatml.__main__",),
 )
@@ -131,7 +147,7 @@ def test_what_waits_exists() -> None:
 def test_the_language_makes_its_records_itself() -> None:
     """One way to make records in a package: `chatml.records` in the language, attrs in what is built on it."""
     with_attrs = {module.name for module in MODULES for name, _, _ in imports(module) if name == "attrs"}
-    assert {name.split(".")[0] for name in with_attrs} == {"chatmd", "chatml_runtime"}
+    assert {name.split(".")[0] for name in with_attrs} == {"chatmd", "chatml_runtime", "chatml_shell"}
 
 
 @pytest.mark.parametrize(
