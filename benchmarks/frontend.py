@@ -53,7 +53,7 @@ LONG = {f"fmt {LINES[-1]:,} lines": LINES[-1], **{f"check {lines:,} lines": line
 COMMAND = """\
 import re
 import sys
-from chatml.cli import main
+from chatml_tools.commands import main
 sys.exit(main())
 """
 """What the command `chatml` runs where `pip` has installed it."""
@@ -94,7 +94,7 @@ let shown_{n} = Report_{n}.line(sample_{n})
 CHECK = """\
 import gc, sys, time
 from chatml import check
-from chatml.cli.program import GARBAGE_AT
+from chatml_tools.program import GARBAGE_AT
 gc.set_threshold(GARBAGE_AT)
 text = open(sys.argv[1], encoding="utf-8").read()
 start = time.process_time()

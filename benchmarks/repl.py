@@ -25,10 +25,10 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from benchmarks.frontend import SEARCH_PATH, script
-from chatml.cli.repl.editor import ReplCompleter
-from chatml.cli.repl.session import Session
-from chatml.cli.repl.terminal import settle
 from chatml.source import Source
+from chatml_tools.repl.editor import ReplCompleter
+from chatml_tools.repl.session import Session
+from chatml_tools.repl.terminal import settle
 
 LINES = 2_000
 SHOWN = 20

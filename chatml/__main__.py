@@ -2,6 +2,6 @@
 
 import sys
 
-from chatml.cli import main
+from chatml_tools.commands import main
 
 sys.exit(main())

@@ -16,11 +16,12 @@ PACKAGES = {
     "chatmd": ROOT / "chatmd",
     "chatml_runtime": ROOT / "runtime/chatml_runtime",
     "chatml_shell": ROOT / "runtime/chatml_shell",
+    "chatml_tools": ROOT / "tools/chatml_tools",
 }
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 COMMANDS = {
-    "chatml": "from chatml.cli import main; raise SystemExit(main())",
-    "chatmd": "from chatml.cli.documents import main; raise SystemExit(main())",
+    "chatml": "from chatml_tools.commands import main; raise SystemExit(main())",
+    "chatmd": "from chatml_tools.documents import main; raise SystemExit(main())",
 }
 
 
@@ -42,7 +43,7 @@ def modules() -> Iterator[ModuleFile]:
 
 def environment(**changes: str) -> dict[str, str]:
     """The environment for a child process: finds the packages, writes UTF-8, uses no colour."""
-    search_path = os.pathsep.join([str(ROOT), str(ROOT / "runtime")])
+    search_path = os.pathsep.join([str(ROOT), str(ROOT / "runtime"), str(ROOT / "tools")])
     settings = {"PYTHONPATH": search_path, "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1", "COLUMNS": "100"}
     return {**os.environ, **settings, **changes}
 

@@ -41,11 +41,9 @@ ROOMS = (
     ("chatml.conversion",),
     ("chatml.functions",),
     ("chatml.pipeline",),
-    ("chatml.coverage", "chatml.door", "chatml.trace", "chatml.workspace"),
-    ("chatml.navigation",),
+    ("chatml.door", "chatml.trace"),
     ("chatml",),
     ("chatmd",),
-    ("chatml.highlight",),
     ("chatml_runtime",),
     ("chatml_shell.errors",),
     ("chatml_shell.plans", "chatml_shell.problems"),
@@ -63,12 +61,15 @@ ROOMS = (
     ("chatml_shell.hooks",),
     ("chatml_shell.registry",),
     ("chatml_shell",),
-    ("chatml.cli",),
+    ("chatml_tools",),
     ("chatml.__main__",),
 )
 """The rooms from the ground up. A module may import its own room and those below; rooms of one floor stand alone."""
 
-LATE = {"chatml.cli": "a command is loaded when it is called", "chatmd.resources": "HTML needs an optional extra"}
+LATE = {
+    "chatml_tools": "a command is loaded when it is called",
+    "chatmd.resources": "HTML needs an optional extra",
+}
 """Where a module may be imported inside a function, and why."""
 
 CHATMD_TAKES = {f"chatml.{name}" for name in ("diagnostics", "errors", "records", "source", "stack", "suggest")}

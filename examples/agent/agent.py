@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from model import SmallModel
-from tools import toolbox
 
 import chatml
 from chatml_runtime import (
@@ -28,6 +27,7 @@ from chatml_runtime import (
     Moderator,
     Row,
 )
+from tools import toolbox
 
 HERE = Path(__file__).parent
 

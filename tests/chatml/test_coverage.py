@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from chatml.coverage import Coverage
 from chatml.errors import RuntimeFailure
 from chatml.pipeline import ENGINES, EngineName, compile
+from chatml_tools.coverage import Coverage
 from tests.house import ROOT
 
 SCRIPT = """

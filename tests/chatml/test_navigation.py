@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import chatml
 from chatml import ast, core
-from chatml.navigation import Analysis, Bindings, Preceding, Symbol, outline
 from chatml.parse import parse
 from chatml.parse.recovery import parse_parts
 from chatml.pipeline import environment, names
@@ -18,6 +17,7 @@ from chatml.resolve import Cell, Place, Resolver
 from chatml.source import Source
 from chatml.stack import deep
 from chatml.types import check
+from chatml_tools.navigation import Analysis, Bindings, Preceding, Symbol, outline
 from tests.chatml.cases import read_corpus
 from tests.chatml.programs import programs
 

@@ -13,8 +13,8 @@ import chatml
 from chatml.parse import parse
 from chatml.source import Source
 from chatml.surfaces.model import Surface
-from chatml.workspace import Workspace
-from chatml.workspace.literal import literal
+from chatml_tools.workspace import Workspace
+from chatml_tools.workspace.literal import literal
 from tests.chatml.cases import Case, read_corpus
 from tests.chatml.observe import SURFACES
 from tests.chatml.programs import programs

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import chatml
 from chatml.parse.lexer import FIXED
 from chatml.source import Source
-from chatml.workspace import Workspace, complete
+from chatml_tools.completion.complete import complete
+from chatml_tools.workspace import Workspace
 
 SCRIPT = """
 let user = { name = "Ada"; home = { street = "Main"; no = 1 }; tag = `Admin(2) }

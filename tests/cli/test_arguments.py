@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatml.cli import CHATML
-from chatml.cli.arguments import Arguments
-from chatml.cli.documents import CHATMD
-from chatml.cli.program import CommandLine
+from chatml_tools.arguments import Arguments
+from chatml_tools.commands import CHATML
+from chatml_tools.documents import CHATMD
+from chatml_tools.program import CommandLine
 
 PROGRAMS = (CHATML, CHATMD)
 COMMANDS = [importlib.import_module(f"{program.package}.{name}") for program in PROGRAMS for name in program.commands]
@@ -58,7 +58,7 @@ def test_plain_calls_are_those_of_argparse(data: st.DataObject) -> None:
     ],
 )
 def test_everyday_calls_are_plain(command: str, call: str) -> None:
-    arguments = told(importlib.import_module(f"chatml.cli.{command}"))
+    arguments = told(importlib.import_module(f"chatml_tools.commands.{command}"))
     plain = arguments.read_plain(call.split())
     assert plain is not None
     assert plain == by_argparse(arguments, call.split())
@@ -68,7 +68,7 @@ def test_everyday_calls_are_plain(command: str, call: str) -> None:
     "call", ["", "a b", "--help", "a --event b", "a --events=b", "a --events", "a --surface shell"]
 )
 def test_what_argparse_explains_or_refuses_is_not_plain(call: str) -> None:
-    assert told(importlib.import_module("chatml.cli.run")).read_plain(call.split()) is None
+    assert told(importlib.import_module("chatml_tools.commands.run")).read_plain(call.split()) is None
 
 
 @pytest.mark.parametrize(("program", "command"), [(each, name) for each in PROGRAMS for name in ("", *each.commands)])

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from chatml.cli import main as chatml
-from chatml.cli.arguments import Arguments
-from chatml.cli.documents import main, tail
+from chatml_tools.arguments import Arguments
+from chatml_tools.commands import main as chatml
+from chatml_tools.documents import main, tail
 
 PROMPT = """<config model="m"/>
 <script language="chatml" kind="moderator">RAW|
@@ -152,7 +152,7 @@ def test_tail_ends_when_nobody_reads_on(tmp_path: Path, monkeypatch: pytest.Monk
     def closed(*_: object) -> None:
         raise BrokenPipeError
 
-    monkeypatch.setattr("chatml.cli.documents.tail.write", closed)
+    monkeypatch.setattr("chatml_tools.documents.tail.write", closed)
     arguments = Arguments()
     tail.configure(arguments)
     with pytest.raises(BrokenPipeError):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from chatml.cli import CHATML, main
 from chatml.pipeline import ENGINES
+from chatml_tools.commands import CHATML, main
 from tests.house import ROOT, environment, run
 
 POLICY = """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chatml.cli import main
+from chatml_tools.commands import main
 from tests.house import run
 
 LOOSE = "let f x=(x)\n\n\n\nprint(f(1)) (* é *)"

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from chatml.cli.lsp.documents import Document
-from chatml.cli.lsp.server import STEP, Server
+from chatml_tools.lsp.documents import Document
+from chatml_tools.lsp.server import STEP, Server
 from tests.cli.editor import TIMEOUT, Editor
 from tests.house import COMMANDS, environment
 

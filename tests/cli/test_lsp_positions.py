@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from chatml.cli.lsp.positions import Positions
 from chatml.source import Source
+from chatml_tools.lsp.positions import Positions
 
 PIECES = st.sampled_from(["a", "bc", "é", "\U0001f600", "\u2028", "\x0c", "\n", "\r\n", "\r", " "])
 TEXTS = st.lists(PIECES, max_size=12).map("".join)

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from chatml.cli import CHATML
-from chatml.cli.documents import CHATMD
+from chatml_tools.commands import CHATML
+from chatml_tools.documents import CHATMD
 from tests.house import ROOT
 
 COMMANDS = [f"{program.name} {command}" for program in (CHATML, CHATMD) for command in program.commands]

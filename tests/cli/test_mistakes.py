@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from chatml.cli import main
-from chatml.cli.documents import main as documents
+from chatml_tools.commands import main
+from chatml_tools.documents import main as documents
 from tests.house import COMMANDS, environment
 
 POLICY = "let initial_state = 0\nlet on_event ctx st ev = Task.pure(st)\n"

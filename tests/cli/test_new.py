@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from chatml.cli import main
-from chatml.cli.documents import main as documents
+from chatml_tools.commands import main
+from chatml_tools.documents import main as documents
 from tests.house import run
 
 FILES = ["README.md", "agent.chatmd", "policy.chatml", "policy.scenario.json5"]

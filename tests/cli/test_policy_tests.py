@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from chatml.cli import main
 from chatml.source import Source
 from chatml_runtime.scenario import read_scenario
 from chatml_runtime.scenario.expectations import ABSENT, compare
+from chatml_tools.commands import main
 from tests.house import ROOT, environment
 
 GUARD = """
@@ -309,7 +309,7 @@ def test_pytest_collects_scenarios(folder: Path) -> None:
     scenario(folder, SCENARIO % "'approve'", "guard.a.scenario.json5")
     scenario(folder, SCENARIO % "'reject'", "guard.b.scenario.json5")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "chatml.cli.testing.plugin", "-p", "no:cacheprovider", "-q", "."],
+        [sys.executable, "-m", "pytest", "-p", "chatml_tools.testing.plugin", "-p", "no:cacheprovider", "-q", "."],
         cwd=folder,
         env=environment(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
         capture_output=True,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chatml.cli import main
+from chatml_tools.commands import main
 from tests.house import COMMANDS, ROOT, environment
 
 POLICY = """
@@ -384,7 +384,10 @@ def test_a_closed_pipe_is_no_crash() -> None:
 
 
 def test_other_commands_do_not_load_it() -> None:
-    program = "import sys, chatml.cli as c; c.main(['check', sys.argv[1]]); sys.exit('chatml.workspace' in sys.modules)"
+    program = (
+        "import sys, chatml_tools.commands as c; c.main(['check', sys.argv[1]]); "
+        "sys.exit('chatml_tools.workspace' in sys.modules)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program, "examples/queue.chatml"], cwd=ROOT, env=environment(), check=False, timeout=60
     )

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatml.cli.repl.events import read_event
-from chatml.cli.repl.session import Session
 from chatml.errors import CompileError, RuntimeFailure
 from chatml.source import Source
-from chatml.workspace.literal import literal
 from chatml_runtime.scenario import read_scenario
+from chatml_tools.repl.events import read_event
+from chatml_tools.repl.session import Session
+from chatml_tools.workspace.literal import literal
 
 POLICY = """
 let calls = ref(0)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from chatml.cli.repl.interrupts import AGAIN, Interrupts
+from chatml_tools.repl.interrupts import AGAIN, Interrupts
 from tests.house import ROOT, environment
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are those of Unix")
@@ -24,7 +24,7 @@ PROGRAM = """\
 import fcntl, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C reaches this process
 {before}
-from chatml.cli import main
+from chatml_tools.commands import main
 raise SystemExit(main(["repl", *sys.argv[1:]]))
 """
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[=>]|\r")

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from chatml.cli import main
-from chatml.cli.documents import main as chatmd
-from chatml.cli.replaying.show import Total, only
-from chatml.cli.replaying.work import Result
 from chatml_runtime.replay import Finding
+from chatml_tools.commands import main
+from chatml_tools.documents import main as chatmd
+from chatml_tools.replay.show import Total, only
+from chatml_tools.replay.work import Result
 from tests.house import COMMANDS, environment, run
 
 GUARD = """

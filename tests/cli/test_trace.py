@@ -263,7 +263,7 @@ def test_nothing_is_loaded_for_it_without_the_option(tmp_path: Path) -> None:
     paths = write(tmp_path, guard_chatml=GUARD, events_json5="[{ phase: 'turn_end' }]")
     for arguments in (["run", paths[0]], ["run", paths[0], "--events", paths[1]]):
         program = (
-            f"import sys; from chatml.cli import main; main({arguments!r})\n"
+            f"import sys; from chatml_tools.commands import main; main({arguments!r})\n"
             "print([name for name in sys.modules if 'trac' in name and name.startswith('chatml')])"
         )
         done = subprocess.run(

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from chatml.cli import main
-from chatml.cli.timeline import Timeline
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.scenario import Ending, Record, Stage, read_scenario
+from chatml_tools.commands import main
+from chatml_tools.timeline.draw import Timeline
 from tests.runtime.conversations import artifact, cases
 from tests.runtime.test_scenario import ASK, tick
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from chatml.cli import main
 from chatml.parse import parse
 from chatml.source import Source
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.scenario import Stage, read_scenario
 from chatml_runtime.scripts import ScriptArtifact, compile_script
+from chatml_tools.commands import main
 from tests.house import ROOT
 
 POLICIES = ROOT / "examples" / "policies"

@@ -1,0 +1,182 @@
+"""What the commands share: reading scripts, writing reports, and choosing a surface."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TextIO
+
+from chatml.decode import decode
+from chatml.lazy import lazy
+from chatml.source import Source
+from chatml_tools.arguments import Arguments
+
+if TYPE_CHECKING:
+    import json
+
+    from chatml import diagnostics
+    from chatml.diagnostics import Diagnostic
+    from chatml.surfaces import core, moderator, ui
+    from chatml.surfaces.model import Surface
+else:
+    json, diagnostics = lazy("json"), lazy("chatml.diagnostics")
+    core, moderator, ui = (lazy("chatml.surfaces.core"), lazy("chatml.surfaces.moderator"), lazy("chatml.surfaces.ui"))
+
+SURFACES: Mapping[str, Callable[[], Surface]] = {
+    "core": lambda: core.CORE,
+    "moderator": lambda: moderator.MODERATOR,
+    "ui": lambda: ui.UI_MODERATOR,
+}
+"""The surfaces by the names that they have here; each is made when a script asks for it."""
+
+DOCUMENTS = (".md", ".chatmd")
+"""The names of prompt documents end so."""
+SCRIPTS = (".chatml", *DOCUMENTS)
+"""The names of scripts end so."""
+DATA = (".json5", ".json", ".jsonl")
+"""The names of scenarios and other data end so: no script is called like that."""
+
+HANDLER = "on_event"
+DEFINES_HANDLER = rf"\b(let|and)\s+(rec\s+)?{HANDLER}\b"
+
+
+class Failure(Exception):
+    """The call or the environment is at fault: one line for the person, exit status 2."""
+
+
+def add_surface(arguments: Arguments) -> None:
+    """Offer `--surface`."""
+    arguments.add(
+        "--surface",
+        choices=SURFACES,
+        help="what the script can name (default: ui for a script that defines on_event, core for any other)",
+    )
+
+
+def choose_surface(name: str | None, source: Source) -> Surface:
+    """The surface of that name, or the one that fits the script."""
+    return SURFACES[fitting_surface(source) if name is None else name]()
+
+
+def fitting_surface(source: Source) -> str:
+    """The name of the surface that fits a script."""
+    is_moderator = HANDLER in source.text and re.search(DEFINES_HANDLER, source.text)
+    return "ui" if is_moderator else "core"
+
+
+def read_source(path: str) -> Source:
+    """The script in a file, on standard input for `-`, or the moderator of a prompt document.
+
+    Raises `CompileError` for text that is not UTF-8, and for a document that does not load.
+    """
+    if path.endswith(DATA):
+        raise Failure(f"{path} is no script but data: `chatml run SCRIPT --events {path}` feeds it to a moderator")
+    if path.endswith(DOCUMENTS):
+        read_moderator: Callable[[str], Source] = import_module("chatml_tools.documents.reading").read_moderator
+        return read_moderator(path)
+    return read_text(path)
+
+
+def read_data(path: str) -> Source:
+    """The scenario in a file, or on standard input for `-`. Raises `CompileError` for text that is not UTF-8."""
+    if path.endswith(SCRIPTS):
+        raise Failure(f"{path} is a script, not a scenario: `chatml run {path} --events SCENARIO` feeds it one")
+    return read_text(path)
+
+
+def read_text(path: str) -> Source:
+    return decode("<stdin>" if path == "-" else path, read_bytes(path))
+
+
+def refuse_twice(paths: Sequence[str]) -> None:
+    """Standard input can be read once."""
+    if paths.count("-") > 1:
+        raise Failure("standard input can be read once: name `-` once")
+
+
+def read_bytes(path: str) -> bytes:
+    """The content of a file, or of standard input for `-`."""
+    if path == "-":
+        if sys.stdin is None:
+            raise Failure("cannot read standard input: it is closed")
+        return sys.stdin.buffer.read()
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except (OSError, ValueError) as error:  # a path with a NUL in it is a `ValueError`
+        raise Failure(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def report(found: Sequence[Diagnostic]) -> None:
+    """Draw diagnostics on standard error, in colour on a terminal."""
+    if found:
+        write(sys.stderr, diagnostics.draw_all(found, colour=wants_colour(sys.stderr)))
+
+
+LINE_ENDS = "[\\u0085\\u2028\\u2029]"
+"""What ends a line for some readers of lines, and JSON does not escape by itself."""
+
+NOT_ASCII = "[^\\0-\\x7f]"
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document on a line of its own."""
+    write(sys.stdout, dump_json(document))
+
+
+def dump_json(document: Any) -> str:
+    """A JSON document as one line."""
+    return json_line(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+
+
+def json_line(text: str) -> str:
+    """JSON text as one line for every reader, in the encoding of standard output; escapes are those of JSON."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return re.sub(NOT_ASCII, escaped, text)
+    return re.sub(LINE_ENDS, escaped, text)
+
+
+def escaped(character: re.Match[str]) -> str:
+    return json.dumps(character[0])[1:-1]
+
+
+def write(stream: TextIO, line: str) -> None:
+    """Write a line at once."""
+    stream.write(line + "\n")
+    stream.flush()
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Colour on a terminal only, and never when `NO_COLOR` is set."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def encode_all(found: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+    """Diagnostics as plain data."""
+    return [diagnostics.encode(diagnostic) for diagnostic in found]
+
+
+def conclude(found: Sequence[Diagnostic], files: int, *, as_json: bool) -> int:
+    """Report what checking some files found, and how much of it; returns the exit status."""
+    errors = sum(diagnostic.severity == "error" for diagnostic in found)
+    warnings = len(found) - errors
+    if as_json:
+        print_json({"diagnostics": encode_all(found), "errors": errors, "warnings": warnings})
+    else:
+        report(found)
+        print(f"{count(files, 'file')} checked: {count(errors, 'error')}, {count(warnings, 'warning')}")
+    return 1 if errors else 0
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> count(2, "file")
+    '2 files'
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"

@@ -1,0 +1,107 @@
+"""Running policy tests: each scenario is played to its script, and comes to an outcome."""
+
+from __future__ import annotations
+
+import time
+from typing import Literal, TypeAlias
+
+from chatml.decode import decode
+from chatml.diagnostics import Diagnostic
+from chatml.errors import CompileError, RuntimeFailure
+from chatml.records import evolve, frozen
+from chatml.source import Source
+from chatml_runtime.scenario import Ending, Record, play, read_scenario
+from chatml_runtime.scenario.expectations import Mismatch, check_expectations
+from chatml_runtime.scripts import CompiledScript, ScriptArtifact, compile_script
+from chatml_tools.console import SURFACES, Failure, read_bytes, read_source
+from chatml_tools.coverage import Coverage
+from chatml_tools.testing.find import SUFFIX, script_of
+from chatml_tools.testing.update import UpdateError, update
+
+Status: TypeAlias = Literal["passed", "failed", "error", "updated"]
+
+
+@frozen(eq=False)
+class Outcome:
+    """What came of one scenario.
+
+    `failed` has mismatches; `error` has diagnostics, or a message: the script or the scenario could not be run.
+    `seconds` is how long it took.
+    """
+
+    path: str
+    script: str | None
+    status: Status
+    source: Source | None = None
+    records: tuple[Record, ...] = ()
+    mismatches: tuple[Mismatch, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    message: str | None = None
+    seconds: float = 0.0
+
+
+class Runner:
+    """Runs scenarios; compiles each script once."""
+
+    def __init__(
+        self, *, script: str | None = None, surface: str | None = None, rewrite: bool = False, cover: bool = False
+    ) -> None:
+        """With `script`, every scenario is for that one. `rewrite` makes the expectations what was received.
+
+        With `cover`, `coverages` tells for each script that was run which of its branches were.
+        """
+        self.script = script
+        self.surface = SURFACES[surface or "ui"]()
+        self.rewrite = rewrite
+        self.cover = cover
+        self.coverages: dict[str, Coverage] = {}
+        self.compiled: dict[str, CompiledScript | CompileError] = {}
+
+    def run(self, path: str) -> Outcome:
+        """Play the scenario in a file to its script, and compare."""
+        began = time.perf_counter()
+        script = self.script or script_of(path)
+        try:
+            outcome = self.play(path, script)
+        except CompileError as error:
+            outcome = Outcome(path, script, "error", diagnostics=error.diagnostics)
+        except RuntimeFailure as failure:
+            outcome = Outcome(path, script, "error", diagnostics=(failure.diagnostic,))
+        except (Failure, UpdateError) as error:
+            outcome = Outcome(path, script, "error", message=str(error))
+        return evolve(outcome, seconds=time.perf_counter() - began)
+
+    def play(self, path: str, script: str | None) -> Outcome:
+        data = read_bytes(path)
+        source = decode(path, data)
+        scenario = read_scenario(source)
+        if script is None:
+            raise Failure(f"no script beside {path}: call one like it, without {SUFFIX}, or name one with --script")
+        artifact = ScriptArtifact("main", self.compile(script))
+        lines = list(play(artifact, scenario))
+        records = tuple(line for line in lines if isinstance(line, Record))
+        (ending,) = (line for line in lines if isinstance(line, Ending))
+        if scenario.expect is None and not self.rewrite:
+            raise Failure(f"{path} expects nothing: give it a list `expect`, or let --update write one")
+        mismatches = tuple(check_expectations(scenario.expect or (), records, ending))
+        status: Status = "failed" if mismatches else "passed"
+        if self.rewrite and (mismatches or scenario.expect is None):
+            update(path, data, source, scenario.expect or (), records, ending)
+            status, mismatches = "updated", ()
+        return Outcome(path, script, status, source, records, mismatches)
+
+    def compile(self, script: str) -> CompiledScript:
+        """The script in a file. `CompileError` each time it is asked for, if it is at fault."""
+        compiled = self.compiled.get(script)
+        if compiled is None:
+            try:
+                compiled = compile_script(read_source(script), surface=self.surface)
+                if self.cover:
+                    coverage = self.coverages[script] = Coverage(compiled.program)
+                    compiled = evolve(compiled, program=coverage.program)
+            except CompileError as error:
+                compiled = error
+            self.compiled[script] = compiled
+        if isinstance(compiled, CompileError):
+            raise compiled
+        return compiled

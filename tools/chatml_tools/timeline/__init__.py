@@ -1,0 +1,1 @@
+"""What happened in a conversation, drawn for people: `chatml run --events`, `--trace`, and the REPL."""
