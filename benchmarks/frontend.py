@@ -106,7 +106,7 @@ assert findings == (), findings[0]
 
 FORMAT = """\
 import sys, time
-from chatml.format import format_script
+from chatml.syntax.format import format_script
 from chatml.source import Source
 text = open(sys.argv[1], encoding="utf-8").read()
 start = time.process_time()

@@ -15,8 +15,8 @@ import attrs
 from chatmd.problems import fault
 from chatmd.provenance import SourceRecord
 from chatmd.tree import Attributes, Element
+from chatml.diagnostics.suggest import did_you_mean
 from chatml.source import Source, Span
-from chatml.suggest import did_you_mean
 
 WHITE = " \t\n\v\f\r"
 """The six characters that count as white space."""

@@ -20,9 +20,9 @@ from chatmd.provenance import SourceRecord
 from chatmd.sources import Sources
 from chatmd.text import decode, digest
 from chatmd.tree import Element, Node, Text
+from chatml.diagnostics.suggest import did_you_mean
 from chatml.records import evolve
 from chatml.source import Source, Span
-from chatml.suggest import did_you_mean
 
 NAMESPACE = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*", re.ASCII)
 KNOWN = ("src", "namespace", "local")

@@ -8,7 +8,7 @@ import re
 
 import attrs
 
-from chatml.suggest import did_you_mean
+from chatml.diagnostics.suggest import did_you_mean
 
 BASES = ("workspace", "source_dir", "prompt_dir", "tool_dir", "session_dir", "cache_dir", "home")
 """The variables that may lead a path expression."""

@@ -14,8 +14,8 @@ from typing import Any
 from chatmd.provenance import SourceRecord
 from chatmd.shell.wordings import SHELL_WORDINGS
 from chatmd.wording import Wording
-from chatml import diagnostics
-from chatml.errors import CompileError
+from chatml.diagnostics import model
+from chatml.diagnostics.errors import CompileError
 from chatml.records import frozen
 from chatml.source import Span
 
@@ -23,7 +23,7 @@ LONGEST_FACT = 80
 
 
 @frozen
-class Diagnostic(diagnostics.Diagnostic):
+class Diagnostic(model.Diagnostic):
     """A finding about a document.
 
     Beside the fields of the language's diagnostics: `path` names the declaration at fault
@@ -35,7 +35,7 @@ class Diagnostic(diagnostics.Diagnostic):
     data: Mapping[str, Any] = MappingProxyType({})
 
     def __str__(self) -> str:
-        return diagnostics.draw(self)
+        return model.draw(self)
 
     def __hash__(self) -> int:
         return hash((self.code, self.message, self.span))
@@ -243,7 +243,7 @@ def worded(
         wording.message.format_map(shown),
         span,
         wording.severity,
-        tuple(diagnostics.Label(place, text) for place, text in labels),
+        tuple(model.Label(place, text) for place, text in labels),
         (*where, *notes),
         help,
         path,
@@ -269,7 +269,7 @@ def encode(diagnostic: Diagnostic) -> dict[str, Any]:
     """A finding as plain data for `--json`: the language's fields, `path`, and the label of the source."""
     source = diagnostic.source
     return {
-        **diagnostics.encode(diagnostic),
+        **model.encode(diagnostic),
         "path": list(diagnostic.path),
         "source": None if source is None else source.file,
     }

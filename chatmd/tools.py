@@ -13,8 +13,8 @@ from chatmd.paths import HostPaths
 from chatmd.problems import Diagnostic, problem
 from chatmd.read_file import open_read_file
 from chatmd.shell.tool import mode_of
+from chatml.diagnostics.suggest import did_you_mean
 from chatml.source import Span
-from chatml.suggest import did_you_mean
 
 BUILTINS = {
     "apply_patch": "apply_patch",

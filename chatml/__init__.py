@@ -10,7 +10,7 @@
 `compile` and `check` take a script through its phases; a `Program` runs any number of times, each time as an
 `Instance`. A `Surface` says what scripts can name; the types of its builtins are built with `Fun`, `Record` and the
 other type builders. `from_python` and `to_python`, `from_json` and `to_json` carry data across the border. Every error
-is a `ChatmlError`; `chatml.errors` draws the tree.
+is a `ChatmlError`; `chatml.diagnostics.errors` draws the tree.
 """
 
 import typing

@@ -1,8 +1,7 @@
 """Everything public of the language, imported at once: what `chatml` hands out when it is first asked for a name."""
 
-from chatml.boundary import from_json, from_python, to_json, to_python
-from chatml.diagnostics import Diagnostic, Label
-from chatml.errors import (
+from chatml.border.python import from_json, from_python, to_json, to_python
+from chatml.diagnostics.errors import (
     BoundaryError,
     ChatmlError,
     CompileError,
@@ -11,7 +10,7 @@ from chatml.errors import (
     SnapshotError,
     SurfaceError,
 )
-from chatml.limits import Limits
+from chatml.diagnostics.model import Diagnostic, Label
 from chatml.pipeline import Instance, Program, check, compile
 from chatml.source import Position, Source, Span
 from chatml.surfaces.core import CORE
@@ -38,8 +37,9 @@ from chatml.types.model import (
     Var,
     Variant,
 )
-from chatml.value_text import show
-from chatml.values import BuiltinFailure, Value
+from chatml.values.limits import Limits
+from chatml.values.model import BuiltinFailure, Value
+from chatml.values.text import show
 
 __all__ = [
     "CORE",

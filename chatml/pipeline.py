@@ -6,34 +6,35 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from chatml import core
-from chatml.engine import Engine
-from chatml.errors import CompileError, SurfaceError
+from chatml.core import nodes
+from chatml.core.resolve import Names, resolve
+from chatml.diagnostics.errors import CompileError, SurfaceError
+from chatml.engines.engine import Engine
 from chatml.lazy import lazy
-from chatml.limits import Limits
-from chatml.parse import parse
 from chatml.records import frozen
-from chatml.resolve import Names, resolve
 from chatml.source import Source
 from chatml.stack import deep
 from chatml.surfaces import model as surfaces
 from chatml.surfaces.core import CORE
 from chatml.surfaces.model import Surface
+from chatml.syntax.parse import parse
 from chatml.types import Checked, Environment
 from chatml.types import check as check_types
 from chatml.types.model import Fun
-from chatml.values import BuiltinFunction, ModuleValue, Value
+from chatml.values.limits import Limits
+from chatml.values.model import BuiltinFunction, ModuleValue, Value
 
 if TYPE_CHECKING:
-    from chatml import evaluate, functions
-    from chatml import portable as portability
-    from chatml.codegen import body, code, compiled, lower
-    from chatml.diagnostics import Diagnostic
+    from chatml.diagnostics.model import Diagnostic
+    from chatml.engines import walk
+    from chatml.engines.compile import body, code, compiled, lower
+    from chatml.functions import function
+    from chatml.syntax import portable as portability
 else:
-    evaluate, functions = lazy("chatml.evaluate"), lazy("chatml.functions")
-    portability = lazy("chatml.portable")
-    body, code = lazy("chatml.codegen.body"), lazy("chatml.codegen.code")
-    compiled, lower = lazy("chatml.codegen.compiled"), lazy("chatml.codegen.lower")
+    walk, function = lazy("chatml.engines.walk"), lazy("chatml.functions.function")
+    portability = lazy("chatml.syntax.portable")
+    body, code = lazy("chatml.engines.compile.body"), lazy("chatml.engines.compile.code")
+    compiled, lower = lazy("chatml.engines.compile.compiled"), lazy("chatml.engines.compile.lower")
 
 Sink = Callable[[str], object]
 
@@ -86,7 +87,7 @@ class Program:
 
     source: Source
     surface: Surface
-    core: core.Script
+    core: nodes.Script
     checked: Checked
 
     @property
@@ -130,7 +131,7 @@ class Program:
             python = generated(self.core, surface, bounded)
         builtins = builtin_cells(self.core, surface)
         if python is None:
-            return evaluate.Walker(self.core, builtins, sink, limits)
+            return walk.Walker(self.core, builtins, sink, limits)
         return compiled.Compiled(python, builtins, sink, limits)
 
 
@@ -179,7 +180,7 @@ class Instance:
         (('Allow',), ('Deny', 'write'))
         """
         cell = self.program.core.definitions[name]
-        return functions.function_of(self.program.checked, self.machine, cell, name)
+        return function.function_of(self.program.checked, self.machine, cell, name)
 
     def apply(self, function: Value, args: list[Value]) -> Value:
         """Apply any function value to arguments (language.md section 5.9). Raises `RuntimeFailure`."""
@@ -193,14 +194,14 @@ EXACT_DEPTH = 1_000
 """Below this a `depth` limit is counted call by call, which only the evaluator does."""
 
 
-def builtin_cells(script: core.Script, surface: Surface) -> dict[int, Value]:
+def builtin_cells(script: nodes.Script, surface: Surface) -> dict[int, Value]:
     """The content of the cells that a surface fills."""
     values = builtin_values(surface)
     return {cell.cell: values[cell.module, cell.name] for cell in script.builtins}
 
 
 @lru_cache(maxsize=256)
-def generated(script: core.Script, surface: Surface, bounded: bool) -> code.Code | None:
+def generated(script: nodes.Script, surface: Surface, bounded: bool) -> code.Code | None:
     """The Python code of a script; None if it nests too deep to be worth it."""
     infos = {}
     values = builtin_values(surface)

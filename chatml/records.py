@@ -55,7 +55,7 @@ def mutable(cls: type[T]) -> type[T]:
 def evolve(record: T, **changes: Any) -> T:
     """A copy of a record with other values in some fields.
 
-    >>> from chatml.limits import Limits
+    >>> from chatml.values.limits import Limits
     >>> evolve(Limits(steps=10, depth=2000), steps=20)
     Limits(steps=20, depth=2000, text=None, tasks=None)
     """

@@ -1,4 +1,4 @@
-"""Builds chatml/parse/table.py from chatml.lark: `python grammar/build.py`; `--check` tells whether it is up to date.
+"""Builds the table of chatml/syntax/parse from chatml.lark: `python grammar/build.py`; `--check`: is it up to date?
 
 Lark computes the LALR table; three changes make it fast to run and none changes what is accepted or where an error is:
 
@@ -22,7 +22,7 @@ from lark.parsers.lalr_analysis import LALR_Analyzer, Shift
 
 HERE = Path(__file__).resolve().parent
 GRAMMAR = HERE / "chatml.lark"
-TABLE = HERE.parent / "chatml" / "parse" / "table.py"
+TABLE = HERE.parent / "chatml" / "syntax" / "parse" / "table.py"
 STARTS = ("program", "expression")
 END = "$END"
 

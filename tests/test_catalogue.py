@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chatml.explain import Example, read_catalogue
+from chatml.diagnostics.explain import Example, read_catalogue
 from tests.chatml.observe import observe
 from tests.house import PACKAGES, modules
 

@@ -18,27 +18,15 @@ NAMES = {module.name for module in MODULES}
 ROOMS = (
     ("chatml.lazy", "chatml.records", "chatml.stack"),
     ("chatml.source",),
-    ("chatml.explain",),
-    ("chatml.suggest",),
-    ("chatml.surrogates", "chatml.callers"),
     ("chatml.diagnostics",),
-    ("chatml.errors",),
-    ("chatml.decode", "chatml.limits"),
     ("chatml.values",),
-    ("chatml.arithmetic", "chatml.equality", "chatml.engine", "chatml.faults", "chatml.journal", "chatml.traversal"),
-    ("chatml.boundary", "chatml.codec", "chatml.text_builder"),
-    ("chatml.value_text",),
-    ("chatml.ast",),
-    ("chatml.ast_dump",),
-    ("chatml.ast_text", "chatml.parse", "chatml.portable"),
-    ("chatml.format", "chatml.types"),
-    ("chatml.surfaces.model",),
-    ("chatml.core",),
-    ("chatml.branches", "chatml.resolve"),
-    ("chatml.evaluate", "chatml.codegen"),
+    ("chatml.border",),
+    ("chatml.syntax",),
+    ("chatml.types",),
+    ("chatml.surfaces.model", "chatml.core"),
+    ("chatml.engines",),
     ("chatml.builtins",),
     ("chatml.surfaces",),
-    ("chatml.conversion",),
     ("chatml.functions",),
     ("chatml.pipeline",),
     ("chatml.door", "chatml.trace"),
@@ -72,7 +60,10 @@ LATE = {
 }
 """Where a module may be imported inside a function, and why."""
 
-CHATMD_TAKES = {f"chatml.{name}" for name in ("diagnostics", "errors", "records", "source", "stack", "suggest")}
+CHATMD_TAKES = {
+    *("chatml.records", "chatml.source", "chatml.stack"),
+    *("chatml.diagnostics.errors", "chatml.diagnostics.model", "chatml.diagnostics.suggest"),
+}
 """What documents take from the language: places, reports, errors. A document never compiles a script."""
 
 

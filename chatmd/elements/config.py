@@ -13,7 +13,7 @@ from chatmd.attributes import place_of
 from chatmd.elements.reading import Placed, Reading, lenient
 from chatmd.problems import fault
 from chatmd.tree import Element
-from chatml.suggest import did_you_mean
+from chatml.diagnostics.suggest import did_you_mean
 
 WHOLE = re.compile(r"[+-]?[0-9](?:_*[0-9])*", re.ASCII)
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)

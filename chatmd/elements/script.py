@@ -21,8 +21,8 @@ from chatmd.problems import Diagnostic, problem
 from chatmd.quantities import parse_bytes, parse_duration, parse_integer
 from chatmd.text import MARK, digest
 from chatmd.tree import Element, Text
+from chatml.diagnostics.suggest import did_you_mean
 from chatml.source import Source, Span
-from chatml.suggest import did_you_mean
 
 KINDS = (
     "moderator",

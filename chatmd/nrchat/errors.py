@@ -15,7 +15,7 @@ ChatmlError, ValueError
 
 from __future__ import annotations
 
-from chatml.errors import ChatmlError
+from chatml.diagnostics.errors import ChatmlError
 
 
 class NrChatError(ChatmlError, ValueError):

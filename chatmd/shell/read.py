@@ -20,7 +20,7 @@ from chatmd.shell.access import ModeratorRuntime, ShellAccess
 from chatmd.shell.shape import ByPresence, ByValue, Declared, Form, Slot, records, shape
 from chatmd.shell.values import EmptyEntryError, Value, among, one_of
 from chatmd.tree import Element, Node, Text
-from chatml.suggest import did_you_mean
+from chatml.diagnostics.suggest import did_you_mean
 
 D = TypeVar("D", bound=Declared)
 Path = tuple[str, ...]

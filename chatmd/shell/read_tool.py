@@ -13,8 +13,8 @@ from chatmd.shell.shape import shape
 from chatmd.shell.tool import MODES, Fixed, ScriptFile, ShellTool
 from chatmd.shell.values import one_of
 from chatmd.tree import Element
+from chatml.diagnostics.suggest import did_you_mean
 from chatml.source import Span
-from chatml.suggest import did_you_mean
 
 PATH = ("tool",)
 MISSING = "shell.tool_missing_attribute"

@@ -14,7 +14,7 @@ from chatmd.shell.profiles import HERE, PREFIX, defaults, legacy, profile, profi
 from chatmd.shell.runtime import Platform, Runtime, merge
 from chatmd.shell.tool import LEGACY_RUNTIME, ShellTool, desugared
 from chatmd.shell.values import one_of
-from chatml.suggest import did_you_mean
+from chatml.diagnostics.suggest import did_you_mean
 
 
 def resolve_runtimes(document: Document, platform: Platform = "any") -> dict[str, Runtime]:

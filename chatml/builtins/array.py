@@ -13,7 +13,7 @@ from chatml.builtins.globals import array_copy, array_length
 from chatml.builtins.schemes import A, B, option
 from chatml.surfaces.model import Builtin, Module, traversal, uses_machine
 from chatml.types.model import Array, Bool, Fun, Int, Unit
-from chatml.values import BuiltinFailure, Machine, Value
+from chatml.values.model import BuiltinFailure, Machine, Value
 
 
 def get(array: Value, index: Value) -> Value:

@@ -5,7 +5,7 @@ The type checker rules most of these failures out; host values and the payload o
 
 from __future__ import annotations
 
-from chatml.values import BuiltinFailure, Value
+from chatml.values.model import BuiltinFailure, Value
 
 FIELD_TYPES: dict[type, str] = {str: "a string", list: "an array", tuple: "json"}
 TAGS = frozenset({"Null", "Bool", "Number", "String", "Array", "Object"})

@@ -15,7 +15,7 @@ from chatml.builtins.item import (
 from chatml.builtins.schemes import JSON, option, record
 from chatml.surfaces.model import Builtin, Host, Module, uses_machine
 from chatml.types.model import Array, Bool, Fun, Int, String
-from chatml.values import Machine, Value
+from chatml.values.model import Machine, Value
 
 
 def items_of(context: Value) -> list[Value]:

@@ -9,7 +9,7 @@ from chatml.builtins.schemes import task
 from chatml.records import frozen
 from chatml.surfaces.model import Builtin, Module
 from chatml.types.model import Array, Fun, Int, String, Type, Unit
-from chatml.values import Perform, Spawn, Task, Value
+from chatml.values.model import Perform, Spawn, Task, Value
 
 
 @frozen(eq=False)

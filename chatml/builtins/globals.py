@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from chatml.builtins.checks import expected
 from chatml.builtins.schemes import A
-from chatml.errors import RuntimeFailure
+from chatml.diagnostics.errors import RuntimeFailure
 from chatml.lazy import lazy
 from chatml.surfaces.model import Builtin, inline, uses_machine
 from chatml.types.model import Array, Bool, Fun, Int, Record, Ref, RowVar, String, Unit, Variant
-from chatml.value_text import show
-from chatml.values import Machine, ModuleValue, Value
-from chatml.values import Ref as Cell
+from chatml.values.model import Machine, ModuleValue, Value
+from chatml.values.model import Ref as Cell
+from chatml.values.text import show
 
 if TYPE_CHECKING:
     import hashlib

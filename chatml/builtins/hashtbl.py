@@ -11,8 +11,8 @@ from chatml.builtins.checks import entry_key, expected
 from chatml.builtins.schemes import A, option, record
 from chatml.surfaces.model import Builtin, Module, uses_machine
 from chatml.types.model import Array, Bool, Fun, Ref, String, Unit
-from chatml.values import Machine, Value
-from chatml.values import Ref as Cell
+from chatml.values.model import Machine, Value
+from chatml.values.model import Ref as Cell
 
 Entry = dict[str, Value]
 

@@ -7,7 +7,7 @@ from chatml.builtins.json import find_field, items_of
 from chatml.builtins.schemes import JSON, option, record
 from chatml.surfaces.model import Builtin, Host, Module, uses_machine
 from chatml.types.model import Array, Bool, Fun, String
-from chatml.values import Machine, Value
+from chatml.values.model import Machine, Value
 
 INSTRUCTION_ROLES = frozenset({"developer", "system"})
 TOOL_CALLS = frozenset({"function_call", "custom_tool_call"})

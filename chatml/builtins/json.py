@@ -10,7 +10,7 @@ from chatml.builtins.schemes import ENTRY, JSON, option
 from chatml.lazy import lazy
 from chatml.surfaces.model import Builtin, Host, Module, uses_machine
 from chatml.types.model import Array, Bool, Float, Fun, String
-from chatml.values import BuiltinFailure, Machine, Value
+from chatml.values.model import BuiltinFailure, Machine, Value
 
 if TYPE_CHECKING:
     from chatml.builtins import json_reader, json_writer

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from math import isinf
 
-from chatml.boundary import FALSE, NULL, TRUE
+from chatml.border.python import FALSE, NULL, TRUE
 from chatml.builtins.json_scanner import read_quickly
-from chatml.errors import ChatmlError
+from chatml.diagnostics.errors import ChatmlError
 from chatml.records import mutable
 from chatml.source import Source
-from chatml.values import Value
+from chatml.values.model import Value
 
 SPACE = re.compile(r"[ \t\n\r]*")
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")

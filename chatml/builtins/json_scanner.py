@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from math import isinf
 
-from chatml.boundary import FALSE, NULL, TRUE
+from chatml.border.python import FALSE, NULL, TRUE
 from chatml.builtins.json_writer import write
-from chatml.surrogates import SURROGATE
-from chatml.values import Value
+from chatml.values.model import Value
+from chatml.values.surrogates import SURROGATE
 
 DEEPEST = 200
 """Levels of nesting that any C stack has room for."""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from json.encoder import encode_basestring
 from math import isfinite
 
-from chatml.boundary import EXPECTED_JSON
+from chatml.border.python import EXPECTED_JSON
 from chatml.builtins.checks import entry_key
-from chatml.text_builder import CHUNK, TextBuilder
-from chatml.values import BuiltinFailure, Value
+from chatml.values.model import BuiltinFailure, Value
+from chatml.values.text_builder import CHUNK, TextBuilder
 
 LONG = 2**12
 

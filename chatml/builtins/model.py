@@ -10,7 +10,7 @@ from chatml.builtins.schemes import JSON, task, variant
 from chatml.lazy import lazy
 from chatml.surfaces.model import Builtin, uses_machine
 from chatml.types.model import Fun, String
-from chatml.values import Bind, BuiltinFailure, BuiltinFunction, Fail, Machine, Pure, Spawn, Task, Value
+from chatml.values.model import Bind, BuiltinFailure, BuiltinFunction, Fail, Machine, Pure, Spawn, Task, Value
 
 if TYPE_CHECKING:
     from chatml.builtins import json_writer

@@ -6,7 +6,7 @@ from chatml.builtins.checks import is_some
 from chatml.builtins.schemes import A, option
 from chatml.surfaces.model import Builtin, Module, inline
 from chatml.types.model import Bool, Fun
-from chatml.values import Value
+from chatml.values.model import Value
 
 
 @inline("('None',)")

@@ -9,7 +9,7 @@ from chatml.builtins.effects import Effect, effect_module
 from chatml.builtins.schemes import option, record
 from chatml.surfaces.model import Builtin, Host, Module
 from chatml.types.model import Array, Bool, Float, Fun, Int, String, Type
-from chatml.values import BuiltinFailure, Value
+from chatml.values.model import BuiltinFailure, Value
 
 STRINGS = Array(String)
 

@@ -7,7 +7,7 @@ from chatml.builtins.globals import string_is_empty, string_length
 from chatml.builtins.schemes import option
 from chatml.surfaces.model import Builtin, Module, inline, uses_machine
 from chatml.types.model import Array, Bool, Fun, Int, String
-from chatml.values import BuiltinFailure, Machine, Value
+from chatml.values.model import BuiltinFailure, Machine, Value
 
 WHITE_SPACE = " \t\n\r\v\f"
 UPPER = {ord(letter): letter.upper() for letter in "abcdefghijklmnopqrstuvwxyz"}

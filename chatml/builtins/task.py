@@ -6,7 +6,7 @@ from chatml.builtins.checks import expected
 from chatml.builtins.schemes import A, B, task
 from chatml.surfaces.model import Builtin, Module
 from chatml.types.model import Fun, String
-from chatml.values import Bind, Catch, Fail, Map, Pure, Task, Value, is_function
+from chatml.values.model import Bind, Catch, Fail, Map, Pure, Task, Value, is_function
 
 
 def bind(first: Value, function: Value) -> Task:

@@ -7,7 +7,7 @@ from chatml.builtins.json import find_field, payload_of
 from chatml.builtins.schemes import JSON, option, record
 from chatml.surfaces.model import Builtin, Host, Module, inline, on_data
 from chatml.types.model import Array, Bool, Fun, String
-from chatml.values import Value
+from chatml.values.model import Value
 
 
 def find_argument(call: Value, key: Value) -> Value | None:

@@ -8,7 +8,7 @@ from chatml.builtins.item import ITEM_TYPE, instruction_text
 from chatml.builtins.schemes import option, task
 from chatml.surfaces.model import Builtin, uses_machine
 from chatml.types.model import Fun, String, Unit
-from chatml.values import Machine, Task, Value
+from chatml.values.model import Machine, Task, Value
 
 
 def replace_or_append(target: Value, item: Value) -> Task:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from chatml.records import frozen
 from chatml.types.model import Fun, Type
-from chatml.values import Value
+from chatml.values.model import Value
 
 Host = Callable[..., Value]
 
@@ -37,7 +37,7 @@ def on_data(expression: str) -> Callable[[Host], Host]:
 def traversal(name: str) -> Callable[[Host], Host]:
     """Mark a host function that calls its last argument for each element of an array, as the builtin of this name does.
 
-    Generated code writes the loop where it is called (`chatml.codegen.traversals`).
+    Generated code writes the loop where it is called (`chatml.engines.compile.traversals`).
     """
     return mark("traversal", name)
 

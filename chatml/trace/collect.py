@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from chatml.errors import RuntimeFailure
+from chatml.diagnostics.errors import RuntimeFailure
 from chatml.source import Span
 from chatml.trace.model import Bounds, Entry, Failure, Kind, LeftOut, Outcome, Trace
 from chatml.trace.values import brief
-from chatml.values import Task, Value
+from chatml.values.model import Task, Value
 
 INNERMOST = 6
 """How many calls around a failure are kept where calls are only counted."""

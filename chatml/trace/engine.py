@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from chatml import core
-from chatml.branches import mark_branches
 from chatml.builtins.globals import GLOBALS
-from chatml.errors import RuntimeFailure
-from chatml.evaluate import SIMPLE, Closure, Frame, Walker
-from chatml.limits import Limits
+from chatml.core import nodes
+from chatml.core.branches import mark_branches
+from chatml.diagnostics.errors import RuntimeFailure
+from chatml.engines.walk import SIMPLE, Closure, Frame, Walker
 from chatml.records import node
 from chatml.source import Span
 from chatml.trace.collect import BUILTIN, Collector
 from chatml.trace.model import Kind
-from chatml.values import BuiltinFunction, Value
+from chatml.values.limits import Limits
+from chatml.values.model import BuiltinFunction, Value
 
 OPERATORS = frozenset(builtin.name for builtin in GLOBALS if builtin.name != "print")
 """The globals of the language are operators by another name: a call is shown only if it fails."""
@@ -31,16 +31,16 @@ class Taken:
     result: str | None
 
 
-BRANCHES = {core.Arm: ("body",), core.If: ("then", "otherwise")}
+BRANCHES = {nodes.Arm: ("body",), nodes.If: ("then", "otherwise")}
 
 
-def mark(script: core.Script) -> core.Script:
+def mark(script: nodes.Script) -> nodes.Script:
     """The script, with `Taken` at the head of each branch."""
     return mark_branches(script, BRANCHES, taken)
 
 
 def taken(owner: Any, part: str) -> Any:
-    if isinstance(owner, core.Arm):
+    if isinstance(owner, nodes.Arm):
         return Taken("arm", owner.span.text, owner.span, None)
     span = owner.condition.span
     return Taken("if", span.text, span, "true" if part == "then" else "false")
@@ -53,7 +53,7 @@ class TracingWalker(Walker):
 
     def __init__(
         self,
-        script: core.Script,
+        script: nodes.Script,
         builtins: Mapping[int, Value],
         sink: Callable[[str], object],
         limits: Limits,
@@ -69,7 +69,7 @@ class TracingWalker(Walker):
             self.collector.failed(failure)
             raise
 
-    def evaluate(self, node: core.Expr | Taken, frame: Frame, depth: int) -> Value:
+    def evaluate(self, node: nodes.Expr | Taken, frame: Frame, depth: int) -> Value:
         simple = SIMPLE.get(type(node))
         if simple is not None:
             return simple(self, node, frame, depth)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from chatml.engine import Engine
-from chatml.limits import Limits
+from chatml.engines.engine import Engine
 from chatml.pipeline import EngineName, Program, Sink, builtin_cells
 from chatml.records import frozen
 from chatml.surfaces.model import Surface
 from chatml.trace.collect import Collector
 from chatml.trace.engine import TracingWalker, mark
 from chatml.trace.model import Bounds, Trace
+from chatml.values.limits import Limits
 
 
 @frozen(eq=False)

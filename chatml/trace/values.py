@@ -1,4 +1,4 @@
-"""The text of a value in a trace: that of `chatml.value_text`, but with strings in quotes, and never long.
+"""The text of a value in a trace: that of `chatml.values.text`, but with strings in quotes, and never long.
 
 Functions have their names, a task is `<task>`, JSON objects are JSON. The time it takes is bounded by the length of the
 text, however large the value is, also if it contains itself.
@@ -11,8 +11,8 @@ from itertools import islice
 from json import dumps
 
 from chatml.builtins.hashtbl import Table
-from chatml.value_text import ATOMS
-from chatml.values import Function, ModuleValue, Ref, Task, Value
+from chatml.values.model import Function, ModuleValue, Ref, Task, Value
+from chatml.values.text import ATOMS
 
 
 class Mark(str):

@@ -6,7 +6,7 @@ some statements at a time.
 
 from __future__ import annotations
 
-from chatml import ast
+from chatml.syntax import ast
 from chatml.types.checked import Checked, Contract
 from chatml.types.environment import Environment
 from chatml.types.statements import Statements
@@ -17,7 +17,7 @@ __all__ = ["Checked", "Contract", "Environment", "Statements", "check"]
 def check(script: ast.Script, environment: Environment) -> Checked:
     """Check a script. Never raises for a fault of the script: `Checked.problems` says what is wrong with it.
 
-    >>> from chatml.parse import parse
+    >>> from chatml.syntax.parse import parse
     >>> from chatml.source import Source
     >>> checked = check(parse(Source("s", "let double n = n * 2")), Environment({}))
     >>> checked.show("double")

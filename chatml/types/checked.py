@@ -7,11 +7,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from chatml import ast
 from chatml.lazy import lazy
 from chatml.stack import deep
+from chatml.syntax import ast
 from chatml.types.environment import Entry, ModuleType, adopt_all
-from chatml.types.faults import Mismatch, Problem, Site
+from chatml.types.facts import Mismatch, Problem, Site
 from chatml.types.freeze import Freezer, mismatch
 from chatml.types.model import Empty, Extend, Record, Scalar, Type
 from chatml.types.scheme import Scheme, instantiate, substitute
@@ -19,10 +19,10 @@ from chatml.types.show import show
 from chatml.types.unify import Failure, Unifier, resolved
 
 if TYPE_CHECKING:
-    from chatml.diagnostics import Diagnostic
-    from chatml.types import problems as wording
+    from chatml.diagnostics.model import Diagnostic
+    from chatml.types.report import problems as wording
 else:
-    wording = lazy("chatml.types.problems")
+    wording = lazy("chatml.types.report.problems")
 
 
 class Checked:
@@ -104,7 +104,7 @@ class Contract:
 
     In an expected type a `Var` or `RowVar` stands for one type throughout the contract, to be found out.
 
-    >>> from chatml.parse import parse
+    >>> from chatml.syntax.parse import parse
     >>> from chatml.source import Source
     >>> from chatml.types import Environment, check
     >>> from chatml.types.model import Fun, Var

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chatml import ast
-from chatml.types.faults import Fault, MissingCases, RedundantArm
+from chatml.syntax import ast
+from chatml.types.facts import Fault, MissingCases, RedundantArm
 from chatml.types.freeze import Freezer
 from chatml.types.model import Bool, Empty, Record, Tuple, Type, Unit, Unknown, Variant
 from chatml.types.patterns import is_catch_all, show_bool, show_case, show_pattern

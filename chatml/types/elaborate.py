@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from chatml import ast
 from chatml.lazy import lazy
 from chatml.source import Span
+from chatml.syntax import ast
 from chatml.types.environment import CONSTRUCTORS, PRIMITIVES
-from chatml.types.faults import (
-    DuplicateType,
-    Fault,
-    PrimitiveRedefined,
-    UnguardedType,
-    UnknownConstructor,
-    UnknownType,
-)
+from chatml.types.facts import DuplicateType, Fault, PrimitiveRedefined, UnguardedType, UnknownConstructor, UnknownType
 from chatml.types.labels import refuse_repetition
 from chatml.types.model import (
     RECURSIVE,
@@ -37,9 +30,9 @@ from chatml.types.rebuild import level_of
 from chatml.types.unify import unfolded
 
 if TYPE_CHECKING:
-    from chatml import suggest
+    from chatml.diagnostics import suggest
 else:
-    suggest = lazy("chatml.suggest")
+    suggest = lazy("chatml.diagnostics.suggest")
 
 
 class Elaborator:

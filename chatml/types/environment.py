@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from chatml.records import frozen
-from chatml.types.faults import DuplicateType, LooseAlias, PrimitiveRedefined, Problem, UnboundBinder, UnguardedType
+from chatml.types.facts import DuplicateType, LooseAlias, PrimitiveRedefined, Problem, UnboundBinder, UnguardedType
 from chatml.types.model import (
     OPEN,
     RECURSIVE,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from chatml import ast
 from chatml.source import Span
-from chatml.types.faults import Mismatch, Site
+from chatml.syntax import ast
+from chatml.types.facts import Mismatch, Site
 from chatml.types.model import Type, Unknown
 from chatml.types.rebuild import BUILDERS, rebuild
 from chatml.types.unify import Failure

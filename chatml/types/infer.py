@@ -9,22 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from chatml import ast
 from chatml.lazy import lazy
 from chatml.source import Span
+from chatml.syntax import ast
 from chatml.types.elaborate import Elaborator, payload
 from chatml.types.environment import Entry, Environment, ModuleType
 from chatml.types.equality import without_equality
-from chatml.types.faults import (
-    Fault,
-    LambdaArity,
-    Node,
-    NoEquality,
-    NotRecursive,
-    Problem,
-    Site,
-    UnknownVariable,
-)
+from chatml.types.facts import Fault, LambdaArity, Node, NoEquality, NotRecursive, Problem, Site, UnknownVariable
 from chatml.types.freeze import Freezer, mismatch
 from chatml.types.join import join
 from chatml.types.labels import refuse_repetition
@@ -53,9 +44,9 @@ from chatml.types.scope import Scope
 from chatml.types.unify import Failure, Unifier, unfolded
 
 if TYPE_CHECKING:
-    from chatml import suggest
+    from chatml.diagnostics import suggest
 else:
-    suggest = lazy("chatml.suggest")
+    suggest = lazy("chatml.diagnostics.suggest")
 
 OPERATORS: dict[str, tuple[Type, Type]] = {
     **dict.fromkeys(("+", "-", "*", "/", "%"), (Int, Int)),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chatml import ast
 from chatml.source import Span
-from chatml.types.faults import DuplicateLabel, Fault, Owner
+from chatml.syntax import ast
+from chatml.types.facts import DuplicateLabel, Fault, Owner
 
 
 def refuse_repetition(owner: Owner, labels: Iterable[ast.Ident], blamed: Span | None) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from chatml import ast
 from chatml.source import Span
+from chatml.syntax import ast
 from chatml.types.coverage import Coverage
 from chatml.types.elaborate import payload
-from chatml.types.faults import DuplicateArm, DuplicateBinder, Fault, RedundantArm, Site
+from chatml.types.facts import DuplicateArm, DuplicateBinder, Fault, RedundantArm, Site
 from chatml.types.join import join
 from chatml.types.labels import refuse_repetition
 from chatml.types.model import Bool, Empty, Extend, Float, Int, Record, String, Type, Unit, Unknown, Variant

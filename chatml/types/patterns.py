@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chatml import ast
-from chatml.value_text import show_float
+from chatml.syntax import ast
+from chatml.values.text import show_float
 
 ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"})
 

@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from chatml import ast
 from chatml.records import frozen
 from chatml.source import Span
 from chatml.stack import deep
+from chatml.syntax import ast
 from chatml.types.checked import Checked
 from chatml.types.environment import Entry, Environment, ModuleType
-from chatml.types.faults import Fault, NotAModule, OpenShadows, TooDeep, TooLarge
+from chatml.types.facts import Fault, NotAModule, OpenShadows, TooDeep, TooLarge
 from chatml.types.freeze import Freezer
 from chatml.types.infer import MOST_PROBLEMS, Inference
 from chatml.types.model import Type, Unknown
@@ -43,7 +43,7 @@ class Statements:
 
     A later statement may find out more of the types of earlier ones; `back` takes that back, too.
 
-    >>> from chatml.parse import parse
+    >>> from chatml.syntax.parse import parse
     >>> from chatml.source import Source
     >>> statements = Statements(Environment({}))
     >>> first = statements.extend(parse(Source("one", "let cell = ref([])")))

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import attrs
 
-from chatml.surrogates import surrogate_problem
-from chatml.values import Value
+from chatml.values.model import Value
+from chatml.values.surrogates import surrogate_problem
 from chatml_runtime import problems
 from chatml_runtime.arguments import Kind, check_arguments
 from chatml_runtime.errors import ApprovalResponseError, OperationFailed

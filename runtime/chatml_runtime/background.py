@@ -7,7 +7,7 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from chatml.errors import SessionError
+from chatml.diagnostics.errors import SessionError
 from chatml_runtime import problems
 from chatml_runtime.errors import SessionBusyError
 

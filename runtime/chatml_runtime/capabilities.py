@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from chatml.boundary import from_json
-from chatml.errors import BoundaryError
-from chatml.values import Value
+from chatml.border.python import from_json
+from chatml.diagnostics.errors import BoundaryError
+from chatml.values.model import Value
 from chatml_runtime.drivers import discard
 from chatml_runtime.errors import OperationFailed
 from chatml_runtime.identities import Json

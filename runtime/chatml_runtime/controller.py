@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
-from chatml.errors import SessionError
+from chatml.diagnostics.errors import SessionError
 from chatml_runtime import problems
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.conversation import Conversation, wall_clock_ms

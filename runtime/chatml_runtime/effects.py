@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import attrs
 
-from chatml.values import Value
+from chatml.values.model import Value
 from chatml_runtime import problems
 from chatml_runtime.arguments import Kind, check_arguments
 from chatml_runtime.errors import CommitRejectedError, OperationFailed

@@ -14,17 +14,17 @@ from chatml.builtins.context import CONTEXT_TYPE
 from chatml.builtins.item import ITEM_TYPE
 from chatml.builtins.schemes import JSON, record, task
 from chatml.builtins.tool_call import TOOL_CALL_TYPE
-from chatml.diagnostics import Diagnostic
-from chatml.errors import CompileError
+from chatml.diagnostics.errors import CompileError
+from chatml.diagnostics.model import Diagnostic
+from chatml.diagnostics.suggest import near
 from chatml.pipeline import Program
 from chatml.records import evolve
 from chatml.source import Span
 from chatml.stack import deep
-from chatml.suggest import near
 from chatml.types.checked import Contract
-from chatml.types.faults import Mismatch
+from chatml.types.facts import Mismatch
 from chatml.types.model import Extend, Fun, RowVar, String, Type, Unit, Unknown, Var, Variant
-from chatml.types.problems import describe_all
+from chatml.types.report.problems import describe_all
 from chatml.types.show import flatten
 
 

@@ -1,4 +1,4 @@
-"""The exceptions of the runtime (runtime.md section 19). They join the one tree of `chatml.errors`.
+"""The exceptions of the runtime (runtime.md section 19). They join the one tree of `chatml.diagnostics.errors`.
 
 ```text
 ChatmlError
@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from chatml.errors import ChatmlError, RuntimeFailure, SessionError, SnapshotError
+from chatml.diagnostics.errors import ChatmlError, RuntimeFailure, SessionError, SnapshotError
 
 if TYPE_CHECKING:
     from chatml_runtime.approvals import PendingRequest

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from chatml.errors import BoundaryError
-from chatml.surrogates import surrogate_problem
-from chatml.values import INT_MAX, INT_MIN
+from chatml.diagnostics.errors import BoundaryError
+from chatml.values.model import INT_MAX, INT_MIN
+from chatml.values.surrogates import surrogate_problem
 
 
 def text_field(name: str, value: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from chatml.boundary import from_json
-from chatml.journal import Container
-from chatml.values import Value
+from chatml.border.python import from_json
+from chatml.values.journal import Container
+from chatml.values.model import Value
 from chatml_runtime.fields import check_kind
 from chatml_runtime.identities import EntryId, HistoryEntry
 from chatml_runtime.vocabulary import ToolDesc

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from chatml.errors import ChatmlError
-from chatml.surrogates import surrogate_problem
-from chatml.values import INT_MAX
+from chatml.diagnostics.errors import ChatmlError
+from chatml.values.model import INT_MAX
+from chatml.values.surrogates import surrogate_problem
 from chatml_runtime.fields import check_kind
 
 Json: TypeAlias = Any

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import attrs
 
-from chatml.boundary import from_json, to_json
-from chatml.values import Value
+from chatml.border.python import from_json, to_json
+from chatml.values.model import Value
 from chatml_runtime.errors import ItemDecodeError, OperationFailed
 from chatml_runtime.fields import text_field
 from chatml_runtime.identities import Json

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from chatml.lazy import lazy
-from chatml.values import Value
+from chatml.values.model import Value
 from chatml_runtime import problems
 from chatml_runtime.capabilities import (
     MODEL_ANSWERS,

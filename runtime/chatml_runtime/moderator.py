@@ -12,10 +12,10 @@ from typing import Any, TypeAlias, TypeVar
 
 import attrs
 
-from chatml.boundary import from_json
-from chatml.errors import ChatmlError, SessionError
-from chatml.limits import Limits
-from chatml.values import Value
+from chatml.border.python import from_json
+from chatml.diagnostics.errors import ChatmlError, SessionError
+from chatml.values.limits import Limits
+from chatml.values.model import Value
 from chatml_runtime import problems
 from chatml_runtime.approvals import PendingRequest, check_is_text
 from chatml_runtime.capabilities import Capabilities

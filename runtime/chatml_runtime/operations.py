@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import attrs
 
-from chatml.values import Value
+from chatml.values.model import Value
 from chatml_runtime import problems
 from chatml_runtime.arguments import Kind
 from chatml_runtime.errors import OperationFailed

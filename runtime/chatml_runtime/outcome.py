@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import attrs
 
-from chatml.boundary import to_json
-from chatml.values import Value
+from chatml.border.python import to_json
+from chatml.values.model import Value
 from chatml_runtime import effects
 from chatml_runtime.effects import (
     LOCAL_EFFECTS,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from chatml.lazy import lazy
-from chatml.values import Value
+from chatml.values.model import Value
 from chatml_runtime import problems
 from chatml_runtime.errors import OperationFailed, SessionClosedError, SessionEndedError
 from chatml_runtime.moderator import Moderator

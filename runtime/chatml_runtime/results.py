@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from chatml.errors import ChatmlError
-from chatml.values import Value
+from chatml.diagnostics.errors import ChatmlError
+from chatml.values.model import Value
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.effects import Effect
 from chatml_runtime.identities import HistoryEntry, Json

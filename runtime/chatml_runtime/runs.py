@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import attrs
 
-from chatml.engine import Engine
-from chatml.journal import Journal
-from chatml.limits import Budget
-from chatml.values import Value
+from chatml.engines.engine import Engine
+from chatml.values.journal import Journal
+from chatml.values.limits import Budget
+from chatml.values.model import Value
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.effects import Effect
 

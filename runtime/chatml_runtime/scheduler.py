@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from chatml.values import Value
+from chatml.values.model import Value
 from chatml_runtime import problems
 from chatml_runtime.agenda import Agenda
 from chatml_runtime.clocks import Clock, LoopClock

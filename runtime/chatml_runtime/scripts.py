@@ -9,14 +9,14 @@ from functools import cached_property
 
 import attrs
 
-from chatml.diagnostics import Diagnostic
-from chatml.errors import SurfaceError
-from chatml.limits import Limits
+from chatml.diagnostics.errors import SurfaceError
+from chatml.diagnostics.model import Diagnostic
 from chatml.pipeline import EngineName, Program, compile
 from chatml.source import Source
 from chatml.surfaces.model import Surface
 from chatml.surfaces.moderator import MODERATOR
-from chatml.values import is_function
+from chatml.values.limits import Limits
+from chatml.values.model import is_function
 from chatml_runtime import problems
 from chatml_runtime.entrypoints import STANDARD, Entrypoints, check_entrypoints
 from chatml_runtime.errors import InstantiationError

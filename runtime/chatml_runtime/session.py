@@ -15,11 +15,11 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from chatml.errors import RuntimeFailure
-from chatml.journal import Container
-from chatml.limits import Budget, Limits
+from chatml.diagnostics.errors import RuntimeFailure
 from chatml.pipeline import Instance
-from chatml.values import Value
+from chatml.values.journal import Container
+from chatml.values.limits import Budget, Limits
+from chatml.values.model import Value
 from chatml_runtime import problems
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.drivers import adrive, drive

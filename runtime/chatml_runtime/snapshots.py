@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import attrs
 
-from chatml import codec
-from chatml.errors import SnapshotError
-from chatml.values import Value
+from chatml.border import snapshot
+from chatml.diagnostics.errors import SnapshotError
+from chatml.values.model import Value
 from chatml_runtime.errors import (
     ItemDecodeError,
     SnapshotFormatError,
@@ -111,7 +111,7 @@ class ModeratorSnapshot:
 
 def decoded(what: str, data: Json) -> Value:
     try:
-        return codec.decode(data)
+        return snapshot.decode(data)
     except SnapshotError as error:
         raise SnapshotFormatError(f"the snapshot is damaged in {what}: {error}") from None
 
@@ -122,8 +122,8 @@ def take_snapshot(artifact: ScriptArtifact, session: Session, overlay: Overlay) 
         return ModeratorSnapshot(
             artifact.script_id,
             artifact.source_hash,
-            codec.encode(session.state),
-            tuple(codec.encode(event) for event in session.queued_events),
+            snapshot.encode(session.state),
+            tuple(snapshot.encode(event) for event in session.queued_events),
             session.is_halted,
             overlay,
         )

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from chatml.values import Value
+from chatml.values.model import Value
 from chatml_runtime import problems
 from chatml_runtime.arguments import Kind, check_arguments
 from chatml_runtime.effects import LOCAL_EFFECTS, ToolDecisionEffect, TurnEffect

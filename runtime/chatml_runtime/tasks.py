@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from chatml.boundary import from_python
-from chatml.errors import BoundaryError, RuntimeFailure
-from chatml.values import Bind, Catch, Fail, Map, Perform, Pure, Spawn, Value
+from chatml.border.python import from_python
+from chatml.diagnostics.errors import BoundaryError, RuntimeFailure
+from chatml.values.model import Bind, Catch, Fail, Map, Perform, Pure, Spawn, Value
 from chatml_runtime import problems
 from chatml_runtime.approvals import REQUESTS, PendingRequest, decode_request
 from chatml_runtime.arguments import FITS, Kind

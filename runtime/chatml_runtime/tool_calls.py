@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from chatml.boundary import from_json, to_json
+from chatml.border.python import from_json, to_json
 from chatml.builtins import json_reader, json_writer
 from chatml_runtime.effects import Reject
 from chatml_runtime.errors import ItemDecodeError

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from chatml.boundary import from_json
+from chatml.border.python import from_json
 from chatml.builtins import json_writer
-from chatml.errors import BoundaryError
-from chatml.suggest import near
+from chatml.diagnostics.errors import BoundaryError
+from chatml.diagnostics.suggest import near
 from chatml_runtime import problems
 from chatml_runtime.capabilities import ToolCallResult, ToolError, ToolOk
 from chatml_runtime.errors import OperationFailed

@@ -10,11 +10,11 @@ from typing import Any
 
 import attrs
 
-from chatml.errors import RuntimeFailure
+from chatml.diagnostics.errors import RuntimeFailure
 from chatml.trace import Bounds, Failure, Tracer
 from chatml.trace.collect import Collector
 from chatml.trace.tracer import TracedProgram
-from chatml.values import Perform, Spawn, Value
+from chatml.values.model import Perform, Spawn, Value
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.runs import Run
 from chatml_runtime.scripts import CompiledScript

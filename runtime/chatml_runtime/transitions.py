@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from chatml.errors import SessionError
+from chatml.diagnostics.errors import SessionError
 from chatml_runtime import problems
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.errors import NotSuspendedError, SessionBusyError, SessionEndedError, SessionSuspendedError

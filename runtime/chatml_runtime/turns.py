@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import attrs
 
-from chatml.errors import SessionError
+from chatml.diagnostics.errors import SessionError
 from chatml_runtime import problems
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.drivers import adrive, discard, drive

@@ -10,9 +10,9 @@ from typing import ClassVar, TypeAlias
 
 import attrs
 
-from chatml.boundary import from_json
-from chatml.errors import BoundaryError
-from chatml.values import Value
+from chatml.border.python import from_json
+from chatml.diagnostics.errors import BoundaryError
+from chatml.values.model import Value
 from chatml_runtime.fields import int_field, text_field
 from chatml_runtime.identities import Json
 from chatml_runtime.items import Item

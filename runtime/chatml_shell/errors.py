@@ -1,4 +1,4 @@
-"""The exceptions of the shell runtime. They join the one tree of `chatml.errors`.
+"""The exceptions of the shell runtime. They join the one tree of `chatml.diagnostics.errors`.
 
 ```text
 ChatmlError
@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from chatmd.problems import ChatmdError
-from chatml.errors import ChatmlError
+from chatml.diagnostics.errors import ChatmlError
 
 RefusalCode = Literal[
     "permission_required",

@@ -22,7 +22,7 @@ from chatmd import (
 )
 from chatmd.elements.read_file import ReadFile
 from chatmd.problems import WORDINGS
-from chatml.explain import Entry, read_catalogue
+from chatml.diagnostics.explain import Entry, read_catalogue
 from tests.chatmd.documents import load, write
 
 CATALOGUE = read_catalogue("chatmd")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import chatml
-from chatml import core
-from chatml.ast_dump import Item, group, show_string, write
+from chatml.core import nodes
+from chatml.syntax.ast_dump import Item, group, show_string, write
 
 
-def dump(script: core.Script) -> str:
+def dump(script: nodes.Script) -> str:
     """A core script as text without its spans, a statement after the other."""
     return "\n".join(_Dump(script).statement(statement) for statement in script.statements)
 
@@ -17,14 +17,14 @@ def dump(script: core.Script) -> str:
 class _Dump:
     """Dumps one script; knows the names of its cells."""
 
-    def __init__(self, script: core.Script) -> None:
+    def __init__(self, script: nodes.Script) -> None:
         self.cells = {
             builtin.cell: builtin.name if builtin.module is None else f"{builtin.module}.{builtin.name}"
             for builtin in script.builtins
         }
         self.cells |= {cell: name for name, cell in script.definitions.items()}
 
-    def statement(self, statement: core.Statement) -> str:
+    def statement(self, statement: nodes.Statement) -> str:
         out: list[str] = []
         write(self.item(statement), 0, out)
         return "".join(out)
@@ -32,11 +32,11 @@ class _Dump:
     def item(self, value: Any) -> Item:
         """A part of a tree."""
         match value:
-            case core.Local(slot=slot):
+            case nodes.Local(slot=slot):
                 return f"#{slot}"
-            case core.Global(cell=cell):
+            case nodes.Global(cell=cell):
                 return self.cell(cell)
-            case core.Constant(value=constant) | core.Exactly(value=constant):
+            case nodes.Constant(value=constant) | nodes.Exactly(value=constant):
                 return show_string(constant) if isinstance(constant, str) else chatml.show(constant)
             case tuple():
                 return group("[]", [self.item(part) for part in value])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 import chatml
-from chatml.diagnostics import Diagnostic
+from chatml.diagnostics.model import Diagnostic
 from chatml.pipeline import EngineName
 from chatml.surfaces.shell import SHELL_SURFACES
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import chatml
-from chatml.diagnostics import Diagnostic
+from chatml.diagnostics.model import Diagnostic
 from tests.chatml.cases import CORPUS, Case, read_corpus, read_file, record
 from tests.chatml.observe import SURFACES, Outcome, observe
 

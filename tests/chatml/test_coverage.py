@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chatml.errors import RuntimeFailure
+from chatml.diagnostics.errors import RuntimeFailure
 from chatml.pipeline import ENGINES, EngineName, compile
 from chatml_tools.coverage import Coverage
 from tests.house import ROOT

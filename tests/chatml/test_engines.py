@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import chatml
-from chatml.evaluate import Walker
+from chatml.engines.walk import Walker
 from chatml.pipeline import EngineName
 from tests.chatml.cases import Case, read_corpus
 from tests.chatml.observe import Outcome, observe, seen

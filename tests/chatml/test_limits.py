@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import chatml
-from chatml.limits import LARGEST
 from chatml.pipeline import EngineName
+from chatml.values.limits import LARGEST
 from tests.chatml.observe import observe
 
 ENGINES: list[EngineName] = ["walk", "compiled"]

@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chatml
-from chatml import ast, core
-from chatml.parse import parse
-from chatml.parse.recovery import parse_parts
+from chatml.core import nodes
+from chatml.core.resolve import Cell, Place, Resolver
 from chatml.pipeline import environment, names
-from chatml.resolve import Cell, Place, Resolver
 from chatml.source import Source
 from chatml.stack import deep
+from chatml.syntax import ast
+from chatml.syntax.parse import parse
+from chatml.syntax.parse.recovery import parse_parts
 from chatml.types import check
 from chatml_tools.navigation import Analysis, Bindings, Preceding, Symbol, outline
 from tests.chatml.cases import read_corpus
@@ -137,7 +138,7 @@ class Recorder(Resolver):
             self.made.append((name, place))
         super().bind(name, place)
 
-    def expr(self, expr: ast.Expr) -> core.Expr:
+    def expr(self, expr: ast.Expr) -> nodes.Expr:
         if isinstance(expr, ast.Name):
             self.places[expr] = self.lookup(expr.name)
         elif isinstance(expr, ast.FieldGet) and isinstance(expr.record, ast.Name):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chatml.parse import parse
-from chatml.portable import find_additions
 from chatml.source import Source
+from chatml.syntax.parse import parse
+from chatml.syntax.portable import find_additions
 
 
 def found(text: str) -> list[tuple[str, str, int]]:

@@ -12,8 +12,8 @@ import chatml
 from chatml.trace import Bounds, Entry, LeftOut, Trace, Tracer, draw
 from chatml.trace.collect import INNERMOST
 from chatml.trace.values import brief
-from chatml.value_text import show
-from chatml.values import INT_MAX, INT_MIN, Ref
+from chatml.values.model import INT_MAX, INT_MIN, Ref
+from chatml.values.text import show
 from tests.chatml.cases import Case, read_corpus
 from tests.chatml.observe import SURFACES, Outcome, observe
 from tests.chatml.programs import programs

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 
 import chatml
-from chatml.parse import parse
 from chatml.source import Source
 from chatml.surfaces.model import Surface
+from chatml.syntax.parse import parse
 from chatml_tools.workspace import Workspace
 from chatml_tools.workspace.literal import literal
 from tests.chatml.cases import Case, read_corpus

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chatml
-from chatml.parse.lexer import FIXED
 from chatml.source import Source
+from chatml.syntax.parse.lexer import FIXED
 from chatml_tools.completion.complete import complete
 from chatml_tools.workspace import Workspace
 

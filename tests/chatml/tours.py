@@ -11,10 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import chatml
-from chatml.ast_text import dump
-from chatml.errors import CompileError
-from chatml.parse import parse
+from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
+from chatml.syntax.ast_text import dump
+from chatml.syntax.parse import parse
 from tests.chatml import core_dump
 from tests.chatml.observe import observe
 

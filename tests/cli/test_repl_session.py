@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatml.errors import CompileError, RuntimeFailure
+from chatml.diagnostics.errors import CompileError, RuntimeFailure
 from chatml.source import Source
 from chatml_runtime.scenario import read_scenario
 from chatml_tools.repl.events import read_event

@@ -29,10 +29,22 @@ A line each: of Python itself, of `re` (which the script that `pip` installs for
 """
 
 LATE = [
-    *("chatml.boundary", "chatml.codec", "chatml.codegen.failures", "chatml.door", "chatml.diagnostics"),
-    *("chatml.builtins.context", "chatml.builtins.json_reader", "chatml.builtins.shell", "chatml.evaluate"),
-    *("chatml_tools.overview", "chatml.faults", "chatml.parse.problems", "chatml.parse.traps", "chatml.portable"),
-    *("chatml.suggest", "chatml.surfaces.moderator", "chatml.surfaces.ui", "chatml.types.problems"),
+    *(
+        "chatml.border.python",
+        "chatml.border.snapshot",
+        "chatml.engines.compile.tracebacks",
+        "chatml.door",
+        "chatml.diagnostics.model",
+    ),
+    *("chatml.builtins.context", "chatml.builtins.json_reader", "chatml.builtins.shell", "chatml.engines.walk"),
+    *(
+        "chatml_tools.overview",
+        "chatml.values.failures",
+        "chatml.syntax.parse.problems",
+        "chatml.syntax.parse.traps",
+        "chatml.syntax.portable",
+    ),
+    *("chatml.diagnostics.suggest", "chatml.surfaces.moderator", "chatml.surfaces.ui", "chatml.types.report.problems"),
 ]
 """Modules of the language that a script which runs as it should has no use for."""
 
@@ -67,7 +79,7 @@ def test_checking_loads_no_engine(tmp_path: Path) -> None:
     script = tmp_path / "script.chatml"
     script.write_text(SCRIPT, encoding="utf-8")
     modules = imported("check", str(script))
-    assert [name for name in sorted(modules) if name == "ast" or name.startswith("chatml.codegen")] == []
+    assert [name for name in sorted(modules) if name == "ast" or name.startswith("chatml.engines.compile")] == []
 
 
 @pytest.mark.parametrize("command", ["run", "check"])
@@ -86,5 +98,5 @@ def test_reports_and_surfaces_load_what_they_need(tmp_path: Path) -> None:
     script = tmp_path / "script.chatml"
     script.write_text("let initial_state = 0\nlet on_event c s e = Task.pure(s + true)", encoding="utf-8")
     modules = imported("run", str(script), status=1)
-    assert {"chatml.diagnostics", "chatml.types.problems", "chatml.surfaces.ui"} <= modules
+    assert {"chatml.diagnostics.model", "chatml.types.report.problems", "chatml.surfaces.ui"} <= modules
     assert [name for name in LATE if find_spec(name) is None] == []

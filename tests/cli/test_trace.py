@@ -136,7 +136,7 @@ def test_steps_that_run_out_are_told(tmp_path: Path) -> None:
     script = "let initial_state = 0\nlet rec spin n = spin(n + 1)\nlet on_event ctx st ev = Task.pure(spin(0) + 0)\n"
     paths = write(tmp_path, guard_chatml=script, events_json5="[{ phase: 'turn_end' }]")
     program = (
-        "import sys; from chatml.limits import Limits; from chatml_runtime.moderator import Moderator\n"
+        "import sys; from chatml.values.limits import Limits; from chatml_runtime.moderator import Moderator\n"
         "Moderator.create.__func__.__kwdefaults__['limits'] = Limits(steps=2_000)\n"
         f"{COMMANDS['chatml']}"
     )

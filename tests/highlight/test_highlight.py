@@ -14,7 +14,7 @@ from pygments.lexer import RegexLexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String
 
 from chatmd.tags import BASE_TAGS, SHELL_TAGS
-from chatml.parse.lexer import FIXED, tokens
+from chatml.syntax.parse.lexer import FIXED, tokens
 from chatml_tools.highlight import ChatmdLexer, ChatmlLexer
 from tests.highlight.textmate import Grammars, Scoped
 from tests.house import ROOT

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chatmd import nrchat
-from chatml.errors import ChatmlError
+from chatml.diagnostics.errors import ChatmlError
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "conformance.jsonl").read_text("utf-8").splitlines()]
 ERRORS = {

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from chatmd import nrchat
-from chatml.errors import ChatmlError
+from chatml.diagnostics.errors import ChatmlError
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "nrchat.md"
 MODULES = ["chatmd.nrchat", *(m.name for m in pkgutil.walk_packages(nrchat.__path__, "chatmd.nrchat."))]

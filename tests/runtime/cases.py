@@ -25,9 +25,9 @@ from typing import Any
 import attrs
 
 import chatml
-from chatml.errors import ChatmlError
-from chatml.value_text import show
-from chatml.values import Value
+from chatml.diagnostics.errors import ChatmlError
+from chatml.values.model import Value
+from chatml.values.text import show
 from chatml_runtime import errors
 from chatml_runtime.approvals import AskChoice, PendingRequest
 from chatml_runtime.effects import Effect

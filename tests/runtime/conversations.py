@@ -6,8 +6,8 @@ from typing import Any
 
 from chatml.surfaces.model import Surface
 from chatml.surfaces.moderator import MODERATOR
-from chatml.value_text import show
-from chatml.values import Value
+from chatml.values.model import Value
+from chatml.values.text import show
 from chatml_runtime.changes import OverlayChange
 from chatml_runtime.identities import EntryId, EntryIdAllocator, HistoryEntry
 from chatml_runtime.moderator import Moderator

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from chatml.engine import Engine
-from chatml.limits import Limits
-from chatml.values import Bind, BuiltinFunction, Ref, Task, Value
+from chatml.engines.engine import Engine
+from chatml.values.limits import Limits
+from chatml.values.model import Bind, BuiltinFunction, Ref, Task, Value
 from chatml_runtime.operations import OpDef
 from chatml_runtime.registry import OpRegistry
 from chatml_runtime.session import Session

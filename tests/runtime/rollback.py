@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from chatml.limits import Limits
 from chatml.pipeline import EngineName, Instance
 from chatml.surfaces.ui import UI_MODERATOR
+from chatml.values.limits import Limits
 from chatml_runtime.errors import OperationFailed
 from chatml_runtime.operations import OpContext
 from chatml_runtime.registry import OpRegistry

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import chatml_runtime
-from chatml.diagnostics import Diagnostic
-from chatml.errors import CompileError
-from chatml.explain import Example, read_catalogue
+from chatml.diagnostics.errors import CompileError
+from chatml.diagnostics.explain import Example, read_catalogue
+from chatml.diagnostics.model import Diagnostic
 from chatml_runtime.scenario import read_scenario
 from chatml_runtime.scripts import compile_script
 

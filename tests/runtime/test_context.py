@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatml.boundary import from_json
-from chatml.errors import BoundaryError
+from chatml.border.python import from_json
+from chatml.diagnostics.errors import BoundaryError
 from chatml_runtime.capabilities import Capabilities, ToolOk
 from chatml_runtime.history import SeenHistory, arrays_in
 from chatml_runtime.identities import EntryId, HistoryEntry

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from chatml.limits import Budget, Limits
-from chatml.values import Catch, Perform, Pure, Ref, Task
+from chatml.values.limits import Budget, Limits
+from chatml.values.model import Catch, Perform, Pure, Ref, Task
 from chatml_runtime.errors import LimitExceededError, OperationFailed, SessionBusyError, TaskFailedError
 from chatml_runtime.operations import OpContext
 from chatml_runtime.session import RunStatus, Session

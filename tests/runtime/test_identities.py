@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatml.values import INT_MAX
+from chatml.values.model import INT_MAX
 from chatml_runtime.identities import (
     EntryId,
     EntryIdAllocator,

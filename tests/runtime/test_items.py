@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chatml.boundary import from_json, to_json
+from chatml.border.python import from_json, to_json
 from chatml_runtime.errors import ItemDecodeError
 from chatml_runtime.items import SHAPES, Item, decode_item, instruction
 

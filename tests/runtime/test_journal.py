@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatml.journal import Journal
-from chatml.values import Ref
+from chatml.values.journal import Journal
+from chatml.values.model import Ref
 
 WRITES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers()), max_size=30)
 

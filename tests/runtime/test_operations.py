@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import pytest
 
-from chatml.values import Perform, Pure, Spawn, Task
+from chatml.values.model import Perform, Pure, Spawn, Task
 from chatml_runtime import effects
 from chatml_runtime.approvals import AskChoice, AskText
 from chatml_runtime.arguments import Kind

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatml.errors import CompileError
+from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
 from chatml.surfaces.ui import UI_MODERATOR
-from chatml.value_text import show
+from chatml.values.text import show
 from chatml_runtime.scenario import play, read_scenario
 from chatml_runtime.scenario.data import read_data
 from chatml_runtime.scenario.locate import locate

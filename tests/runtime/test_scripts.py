@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from chatml.errors import CompileError, RuntimeFailure
-from chatml.limits import Limits
+from chatml.diagnostics.errors import CompileError, RuntimeFailure
 from chatml.pipeline import compile
 from chatml.source import Source
 from chatml.surfaces.model import Surface
 from chatml.surfaces.moderator import MODERATOR
 from chatml.surfaces.ui import UI_MODERATOR
+from chatml.values.limits import Limits
 from chatml_runtime.entrypoints import Entrypoints
 from chatml_runtime.errors import (
     HandlerContractError,

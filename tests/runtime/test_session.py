@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from chatml.limits import Limits
-from chatml.values import Perform, Pure, Ref, Task
+from chatml.values.limits import Limits
+from chatml.values.model import Perform, Pure, Ref, Task
 from chatml_runtime.effects import Effect
 from chatml_runtime.errors import (
     ChatmlError,

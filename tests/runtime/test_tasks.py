@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from chatml.limits import Limits
-from chatml.values import Bind, Catch, Fail, Map, Perform, Pure, Spawn, Task, Value
+from chatml.values.limits import Limits
+from chatml.values.model import Bind, Catch, Fail, Map, Perform, Pure, Spawn, Task, Value
 from chatml_runtime.effects import Effect
 from chatml_runtime.errors import HandlerContractError, LimitExceededError, TaskFailedError
 from chatml_runtime.operations import OpContext, OpDef, OpKind

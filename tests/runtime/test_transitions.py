@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chatml.values import Perform, Pure
+from chatml.values.model import Perform, Pure
 from chatml_runtime.errors import OperationFailed, SessionSuspendedError, TaskFailedError
 from chatml_runtime.operations import OpContext
 from chatml_runtime.session import RunStatus, Session

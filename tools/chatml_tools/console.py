@@ -9,20 +9,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TextIO
 
-from chatml.decode import decode
 from chatml.lazy import lazy
 from chatml.source import Source
+from chatml.syntax.decode import decode
 from chatml_tools.arguments import Arguments
 
 if TYPE_CHECKING:
     import json
 
-    from chatml import diagnostics
-    from chatml.diagnostics import Diagnostic
+    from chatml.diagnostics import model
+    from chatml.diagnostics.model import Diagnostic
     from chatml.surfaces import core, moderator, ui
     from chatml.surfaces.model import Surface
 else:
-    json, diagnostics = lazy("json"), lazy("chatml.diagnostics")
+    json, model = lazy("json"), lazy("chatml.diagnostics.model")
     core, moderator, ui = (lazy("chatml.surfaces.core"), lazy("chatml.surfaces.moderator"), lazy("chatml.surfaces.ui"))
 
 SURFACES: Mapping[str, Callable[[], Surface]] = {
@@ -113,7 +113,7 @@ def read_bytes(path: str) -> bytes:
 def report(found: Sequence[Diagnostic]) -> None:
     """Draw diagnostics on standard error, in colour on a terminal."""
     if found:
-        write(sys.stderr, diagnostics.draw_all(found, colour=wants_colour(sys.stderr)))
+        write(sys.stderr, model.draw_all(found, colour=wants_colour(sys.stderr)))
 
 
 LINE_ENDS = "[\\u0085\\u2028\\u2029]"
@@ -158,7 +158,7 @@ def wants_colour(stream: TextIO) -> bool:
 
 def encode_all(found: Iterable[Diagnostic]) -> list[dict[str, Any]]:
     """Diagnostics as plain data."""
-    return [diagnostics.encode(diagnostic) for diagnostic in found]
+    return [model.encode(diagnostic) for diagnostic in found]
 
 
 def conclude(found: Sequence[Diagnostic], files: int, *, as_json: bool) -> int:

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from chatml import core
-from chatml.branches import mark_branches
+from chatml.core import nodes
+from chatml.core.branches import mark_branches
 from chatml.pipeline import Program
 from chatml.records import evolve
 from chatml.source import Span
 from chatml.surfaces.model import Builtin, Surface
 from chatml.types.model import Fun, Int, Unit
-from chatml.values import Value
+from chatml.values.model import Value
 
 NOTE = "%note"
 """The builtin that notes a branch: a name that no script can write."""
 
-BRANCHES = {core.Lambda: ("body",), core.Arm: ("body",), core.If: ("then", "otherwise")}
+BRANCHES = {nodes.Lambda: ("body",), nodes.Arm: ("body",), nodes.If: ("then", "otherwise")}
 
 
 class Coverage:
@@ -38,14 +38,14 @@ class Coverage:
         spans: list[Span] = []
         cell = program.core.cells
 
-        def head(owner: Any, part: str) -> core.Expr:
+        def head(owner: Any, part: str) -> nodes.Expr:
             span = getattr(owner, part).span
             spans.append(span)
-            return core.Call(core.Global(cell, span), (core.Constant(len(spans) - 1, span),), span)
+            return nodes.Call(nodes.Global(cell, span), (nodes.Constant(len(spans) - 1, span),), span)
 
         script = mark_branches(program.core, BRANCHES, head)
-        builtins = (*script.builtins, core.BuiltinCell(cell, NOTE, None))
-        marked = core.Script(script.statements, cell + 1, script.size, builtins, script.definitions)
+        builtins = (*script.builtins, nodes.BuiltinCell(cell, NOTE, None))
+        marked = nodes.Script(script.statements, cell + 1, script.size, builtins, script.definitions)
         self.branches: tuple[Span, ...] = tuple(spans)
         surface = program.surface.combine(Surface(globals=(Builtin(NOTE, Fun([Int], Unit), self.note),)))
         self.program = evolve(program, core=marked, surface=surface)

@@ -11,7 +11,7 @@ from pygments.lexer import RegexLexer, bygroups, default, include, using, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
 
 from chatmd.tags import BASE_TAGS, SCOPED_TAGS
-from chatml.parse.lexer import FIXED
+from chatml.syntax.parse.lexer import FIXED
 
 __all__ = ["ChatmdLexer", "ChatmlLexer"]
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from importlib import metadata
 
-from chatml.suggest import did_you_mean
+from chatml.diagnostics.suggest import did_you_mean
 
 OK = 0
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from chatml.boundary import from_json
-from chatml.errors import ChatmlError
+from chatml.border.python import from_json
+from chatml.diagnostics.errors import ChatmlError
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.effects import Approve, EndSession, Reject, RequestTurn
 from chatml_runtime.identities import EntryIdAllocator, HistoryEntry, Json

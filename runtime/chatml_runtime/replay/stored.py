@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from chatml.boundary import from_json
-from chatml.errors import BoundaryError
+from chatml.border.python import from_json
+from chatml.diagnostics.errors import BoundaryError
 from chatml_runtime.errors import ItemDecodeError
 from chatml_runtime.identities import Json
 from chatml_runtime.items import INPUT_ROLES, Item, decode_item

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chatml.boundary import to_json
+from chatml.border.python import to_json
 from chatml.builtins import json_writer
-from chatml.errors import BoundaryError
-from chatml.value_text import show
-from chatml.values import BuiltinFailure, Value
+from chatml.diagnostics.errors import BoundaryError
+from chatml.values.model import BuiltinFailure, Value
+from chatml.values.text import show
 from chatml_runtime.identities import Json
 
 JSON_TAGS = ("Null", "Bool", "Number", "String", "Array", "Object")

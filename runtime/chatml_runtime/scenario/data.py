@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from chatml import ast
-from chatml.diagnostics import Diagnostic
-from chatml.errors import CompileError
-from chatml.parse import parse_expression
+from chatml.diagnostics.errors import CompileError
+from chatml.diagnostics.model import Diagnostic
 from chatml.source import Source
 from chatml.stack import deep
-from chatml.values import Value
+from chatml.syntax import ast
+from chatml.syntax.parse import parse_expression
+from chatml.values.model import Value
 
 
 def read_data(source: Source) -> Value:

@@ -10,12 +10,12 @@ from typing import NoReturn, TypeVar
 import attrs
 import json5
 
-from chatml.boundary import from_json
-from chatml.diagnostics import Diagnostic, Label
-from chatml.errors import BoundaryError, CompileError
+from chatml.border.python import from_json
+from chatml.diagnostics.errors import BoundaryError, CompileError
+from chatml.diagnostics.model import Diagnostic, Label
+from chatml.diagnostics.suggest import did_you_mean
 from chatml.source import Source, Span
-from chatml.suggest import did_you_mean
-from chatml.surrogates import pairs_joined
+from chatml.values.surrogates import pairs_joined
 from chatml_runtime.identities import Json
 from chatml_runtime.scenario.locate import Path, find_repeated_key, locate
 

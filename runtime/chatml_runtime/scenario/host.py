@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from chatml.boundary import from_json
-from chatml.values import Value
+from chatml.border.python import from_json
+from chatml.values.model import Value
 from chatml_runtime.agenda import Agenda
 from chatml_runtime.capabilities import (
     Capabilities,

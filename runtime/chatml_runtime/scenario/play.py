@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from chatml.errors import SessionError
-from chatml.values import Value
+from chatml.diagnostics.errors import SessionError
+from chatml.values.model import Value
 from chatml_runtime.errors import (
     CommitRejectedError,
     HandlerError,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from chatml.errors import CompileError
+from chatml.diagnostics.errors import CompileError
+from chatml.diagnostics.suggest import did_you_mean
 from chatml.records import evolve
 from chatml.source import Source
-from chatml.suggest import did_you_mean
 from chatml_runtime.identities import Json
 from chatml_runtime.scenario.data import read_data
 from chatml_runtime.scenario.document import Node, parse, show_path

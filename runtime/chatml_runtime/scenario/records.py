@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from chatml.errors import ChatmlError, RuntimeFailure, SessionError
+from chatml.diagnostics.errors import ChatmlError, RuntimeFailure, SessionError
 from chatml_runtime.approvals import AskText, PendingRequest
 from chatml_runtime.effects import Approve, EndSession, Reject, RequestTurn
 from chatml_runtime.errors import CommitRejectedError, HandlerContractError, TaskFailedError

@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from chatml.decode import decode
 from chatml.surfaces.model import Surface
 from chatml.surfaces.ui import UI_MODERATOR
-from chatml.values import Value
+from chatml.syntax.decode import decode
+from chatml.values.model import Value
 from chatml_runtime.approvals import PendingRequest
 from chatml_runtime.capabilities import ModelError, ModelOk, ModelRecipe, ModelRefused, ModelResult
 from chatml_runtime.clocks import ManualClock

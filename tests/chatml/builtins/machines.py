@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from chatml.errors import RuntimeFailure
-from chatml.limits import Limits
+from chatml.diagnostics.errors import RuntimeFailure
 from chatml.surfaces.model import Module
 from chatml.surfaces.ui import UI_MODERATOR
-from chatml.values import Function, Ref, Value
+from chatml.values.limits import Limits
+from chatml.values.model import Function, Ref, Value
 
 
 class HostFunction(Function):

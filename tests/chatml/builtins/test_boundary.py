@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from chatml.boundary import from_json, from_python, to_json, to_python
+from chatml.border.python import from_json, from_python, to_json, to_python
 from chatml.builtins.json_reader import read
 from chatml.builtins.json_writer import write
-from chatml.errors import BoundaryError
-from chatml.value_text import show
-from chatml.values import INT_MAX, INT_MIN, ModuleValue, Pure, Ref, Value
+from chatml.diagnostics.errors import BoundaryError
+from chatml.values.model import INT_MAX, INT_MIN, ModuleValue, Pure, Ref, Value
+from chatml.values.text import show
 from tests.chatml.builtins.machines import HostFunction
 from tests.chatml.builtins.values_strategy import DATA, JSON, JSON_DATA
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from chatml.codec import decode, encode
-from chatml.errors import SnapshotError
-from chatml.value_text import show
-from chatml.values import BuiltinFunction, ModuleValue, Pure, Ref, Value
+from chatml.border.snapshot import decode, encode
+from chatml.diagnostics.errors import SnapshotError
+from chatml.values.model import BuiltinFunction, ModuleValue, Pure, Ref, Value
+from chatml.values.text import show
 from tests.chatml.builtins.machines import HostFunction
 from tests.chatml.builtins.values_strategy import DATA
 

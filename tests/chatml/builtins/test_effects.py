@@ -7,9 +7,9 @@ from typing import Any, Literal
 import pytest
 
 import chatml
-from chatml.errors import RuntimeFailure
-from chatml.value_text import show
-from chatml.values import BuiltinFailure, Fail, Pure, Value
+from chatml.diagnostics.errors import RuntimeFailure
+from chatml.values.model import BuiltinFailure, Fail, Pure, Value
+from chatml.values.text import show
 from tests.chatml.builtins.machines import FakeMachine, caller
 
 

@@ -7,9 +7,9 @@ import math
 import pytest
 from hypothesis import given
 
-from chatml.equality import equal
-from chatml.value_text import show
-from chatml.values import ModuleValue, Pure, Ref, Value
+from chatml.values.equality import equal
+from chatml.values.model import ModuleValue, Pure, Ref, Value
+from chatml.values.text import show
 from tests.chatml.builtins.machines import HostFunction
 from tests.chatml.builtins.values_strategy import DATA
 

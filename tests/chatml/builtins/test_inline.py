@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import chatml
-from chatml.codegen.inline import PARAMETERS
+from chatml.engines.compile.inline import PARAMETERS
 from tests.chatml.observe import observe
 
 CALL = {"id": "c1", "name": "ab", "args": ("Null",)}

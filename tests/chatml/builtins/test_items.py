@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatml.boundary import from_json, to_json
+from chatml.border.python import from_json, to_json
 from chatml.builtins.json_reader import read
-from chatml.errors import RuntimeFailure
-from chatml.values import BuiltinFailure, Value
+from chatml.diagnostics.errors import RuntimeFailure
+from chatml.values.model import BuiltinFailure, Value
 from tests.chatml.builtins.machines import FakeMachine, caller
 from tests.chatml.builtins.values_strategy import JSON
 

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from chatml.builtins.json_reader import read
 from chatml.builtins.json_writer import write
-from chatml.values import BuiltinFailure, Value
+from chatml.values.model import BuiltinFailure, Value
 from tests.chatml.builtins.machines import caller
 from tests.chatml.builtins.values_strategy import JSON, TEXTS
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatml.boundary import from_json
+from chatml.border.python import from_json
 from chatml.builtins.json_reader import JsonError, read
 from chatml.builtins.json_scanner import DEEPEST, is_deep
 from chatml.builtins.json_writer import write
-from chatml.errors import RuntimeFailure
-from chatml.value_text import show
-from chatml.values import BuiltinFailure, Value
+from chatml.diagnostics.errors import RuntimeFailure
+from chatml.values.model import BuiltinFailure, Value
+from chatml.values.text import show
 from tests.chatml.builtins.machines import FakeMachine
 from tests.chatml.builtins.values_strategy import JSON, JSON_DATA
 

@@ -7,7 +7,7 @@ import pytest
 from chatml.builtins.shell import SHELL
 from chatml.surfaces.core import CORE
 from chatml.surfaces.shell import SHELL_SURFACES
-from chatml.values import BuiltinFailure
+from chatml.values.model import BuiltinFailure
 
 ADDED = {
     "shell_matcher": ({"Shell", "Match"}, {"shell_context", "shell_policy"}),

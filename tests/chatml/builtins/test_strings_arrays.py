@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatml.errors import RuntimeFailure
-from chatml.value_text import show
-from chatml.values import BuiltinFailure, Ref, Value
+from chatml.diagnostics.errors import RuntimeFailure
+from chatml.values.model import BuiltinFailure, Ref, Value
+from chatml.values.text import show
 from tests.chatml.builtins.machines import FakeMachine, HostFunction, caller
 from tests.chatml.builtins.values_strategy import TEXTS
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatml.errors import RuntimeFailure
+from chatml.diagnostics.errors import RuntimeFailure
 from chatml.surfaces.core import CORE
 from chatml.surfaces.model import Alias, Builtin, Surface
 from chatml.surfaces.moderator import MODERATOR
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml.types.model import Fun, Int
-from chatml.value_text import show
-from chatml.values import BuiltinFailure, ModuleValue, Ref, Value
+from chatml.values.model import BuiltinFailure, ModuleValue, Ref, Value
+from chatml.values.text import show
 from tests.chatml.builtins.machines import FakeMachine, HostFunction
 from tests.chatml.builtins.values_strategy import DATA, JSON, TEXTS
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatml.errors import RuntimeFailure
-from chatml.value_text import show, show_float
-from chatml.values import (
+from chatml.diagnostics.errors import RuntimeFailure
+from chatml.values.model import (
     Bind,
     BuiltinFailure,
     BuiltinFunction,
@@ -24,6 +23,7 @@ from chatml.values import (
     Spawn,
     Value,
 )
+from chatml.values.text import show, show_float
 from tests.chatml.builtins.machines import FakeMachine, HostFunction
 from tests.chatml.builtins.values_strategy import DATA
 

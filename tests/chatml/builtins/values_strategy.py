@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from chatml.values import INT_MAX, INT_MIN, Value
+from chatml.values.model import INT_MAX, INT_MIN, Value
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 LABELS = st.from_regex(r"[a-z_][A-Za-z0-9_]{0,4}", fullmatch=True)

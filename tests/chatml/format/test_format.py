@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatml import ast
-from chatml.ast_text import dump, show
-from chatml.errors import CompileError
-from chatml.format import COLUMNS, format_script
-from chatml.parse import parse
-from chatml.parse.lexer import comment_end, tokens
+from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
+from chatml.syntax import ast
+from chatml.syntax.ast_text import dump, show
+from chatml.syntax.format import COLUMNS, format_script
+from chatml.syntax.parse import parse
+from chatml.syntax.parse.lexer import comment_end, tokens
 from tests.chatml.cases import read_corpus
 from tests.chatml.parse.trees import scripts
 from tests.chatml.program_choices import RandomChooser

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from chatml.ast_text import dump, show_expression
-from chatml.parse import parse_expression
 from chatml.source import Source
+from chatml.syntax.ast_text import dump, show_expression
+from chatml.syntax.parse import parse_expression
 
 FORMS = [
     "x",

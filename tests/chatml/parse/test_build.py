@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chatml.ast_text import dump
-from chatml.parse import parse_expression
 from chatml.source import Source
+from chatml.syntax.ast_text import dump
+from chatml.syntax.parse import parse_expression
 
 
 def tree(text: str) -> str:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from chatml import decode
-from chatml.errors import CompileError
-from chatml.explain import Example, read_catalogue
-from chatml.parse import parse, problems
-from chatml.parse.traps import TRAPS
+from chatml.diagnostics.errors import CompileError
+from chatml.diagnostics.explain import Example, read_catalogue
 from chatml.source import Source
+from chatml.syntax import decode
+from chatml.syntax.parse import parse, problems
+from chatml.syntax.parse.traps import TRAPS
 
 ENTRIES = {code: entry for code, entry in read_catalogue("chatml").items() if code.startswith("syntax.")}
 EXAMPLES = [(code, example) for code, entry in ENTRIES.items() for example in entry.examples]

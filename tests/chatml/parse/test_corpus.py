@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from chatml.ast_text import dump, show
-from chatml.errors import CompileError
-from chatml.parse import parse
+from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
+from chatml.syntax.ast_text import dump, show
+from chatml.syntax.parse import parse
 from tests.chatml.cases import Case, read_corpus
 from tests.chatml.parse.lark_oracle import first_error
 

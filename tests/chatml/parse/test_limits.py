@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from chatml.ast_text import dump, show
-from chatml.errors import CompileError
-from chatml.parse import parse, problems
-from chatml.parse.driver import MAX_DEPTH
+from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
+from chatml.syntax.ast_text import dump, show
+from chatml.syntax.parse import parse, problems
+from chatml.syntax.parse.driver import MAX_DEPTH
 
 NESTED = {
     "parentheses": ("(", "(", "1", ")"),

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatml import ast
-from chatml.ast_text import dump, show, show_expression
-from chatml.diagnostics import Diagnostic
-from chatml.errors import CompileError
-from chatml.parse import parse, parse_expression
+from chatml.diagnostics.errors import CompileError
+from chatml.diagnostics.model import Diagnostic
 from chatml.source import Source
+from chatml.syntax import ast
+from chatml.syntax.ast_text import dump, show, show_expression
+from chatml.syntax.parse import parse, parse_expression
 from tests.chatml.parse import trees
 from tests.chatml.parse.lark_oracle import first_error
 

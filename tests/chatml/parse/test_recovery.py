@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chatml.errors import CompileError
-from chatml.parse import MOST_PROBLEMS, parse
+from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
+from chatml.syntax.parse import MOST_PROBLEMS, parse
 
 
 def codes(text: str) -> list[tuple[str, int]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chatml import ast
-from chatml.parse import parse
 from chatml.source import Source
+from chatml.syntax import ast
+from chatml.syntax.parse import parse
 
 
 def spans(node: object) -> list[tuple[str, str]]:

@@ -15,5 +15,5 @@ def test_table_is_up_to_date() -> None:
     assert spec.loader is not None
     build = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(build)
-    table = (ROOT / "chatml" / "parse" / "table.py").read_text(encoding="utf-8")
+    table = (ROOT / "chatml" / "syntax" / "parse" / "table.py").read_text(encoding="utf-8")
     assert table == build.build((ROOT / "grammar" / "chatml.lark").read_text(encoding="utf-8"))

@@ -6,13 +6,13 @@ from string import Template
 
 import pytest
 
-from chatml.errors import CompileError
-from chatml.parse import is_incomplete, parse, parse_expression
-from chatml.parse.driver import run
-from chatml.parse.problems import Rejected, Unexpected
-from chatml.parse.situation import Situation
-from chatml.parse.traps import TRAPS, find_trap
+from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
+from chatml.syntax.parse import is_incomplete, parse, parse_expression
+from chatml.syntax.parse.driver import run
+from chatml.syntax.parse.problems import Rejected, Unexpected
+from chatml.syntax.parse.situation import Situation
+from chatml.syntax.parse.traps import TRAPS, find_trap
 
 EXAMPLES = {
     "comment_style": ["«/»/ hello", "x /«/» hello", "x /«*» hello */"],

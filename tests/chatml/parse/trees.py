@@ -6,9 +6,9 @@ import re
 
 from hypothesis import strategies as st
 
-from chatml import ast
-from chatml.ast_text import show
 from chatml.source import Source, Span
+from chatml.syntax import ast
+from chatml.syntax.ast_text import show
 
 NOWHERE = Span(Source("nowhere", ""), 0, 0)
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 import chatml
-from chatml.ast_text import dump, show
-from chatml.parse import parse
 from chatml.source import Source
+from chatml.syntax.ast_text import dump, show
+from chatml.syntax.parse import parse
 from tests.chatml.observe import Outcome, observe
 from tests.chatml.program_choices import RandomChooser
 from tests.chatml.programs import programs, write_program

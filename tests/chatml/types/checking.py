@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from chatml.parse import parse
 from chatml.pipeline import environment
 from chatml.source import Source
 from chatml.stack import deep
 from chatml.surfaces.core import CORE
+from chatml.syntax.parse import parse
 from chatml.types import Checked, check
-from chatml.types.faults import Problem
+from chatml.types.facts import Problem
 
 
 def check_text(text: str, name: str = "script") -> Checked:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from chatml.errors import CompileError
-from chatml.parse import parse
+from chatml.diagnostics.errors import CompileError
 from chatml.pipeline import environment
 from chatml.source import Source
 from chatml.surfaces.core import CORE
+from chatml.syntax.parse import parse
 from chatml.types import check
 from tests.chatml.cases import Case, read_corpus
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chatml.explain import Example, read_catalogue
-from chatml.types import problems
+from chatml.diagnostics.explain import Example, read_catalogue
+from chatml.types.report import problems
 from tests.chatml.types.checking import check_text
 
 ENTRIES = {code: entry for code, entry in read_catalogue("chatml").items() if code.startswith("type.")}

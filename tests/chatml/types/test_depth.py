@@ -8,11 +8,11 @@ import time
 import pytest
 
 import chatml
-from chatml.parse import parse
 from chatml.pipeline import environment
 from chatml.source import Source
 from chatml.surfaces.core import CORE
-from chatml.types.faults import TooDeep, TooLarge
+from chatml.syntax.parse import parse
+from chatml.types.facts import TooDeep, TooLarge
 from chatml.types.statements import Statements
 from tests.chatml.types.checking import check_text, shown
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chatml.parse import parse
 from chatml.source import Source
+from chatml.syntax.parse import parse
 from chatml.types import Environment, check
 from chatml.types.model import (
     Array,

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import chatml
-from chatml.types import habits
+from chatml.types.report import habits
 
 SURFACE = chatml.UI_MODERATOR
 EXPORTS = {module.name: {export.name for export in module.exports} for module in SURFACE.modules}

@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatml import ast
-from chatml.errors import CompileError
-from chatml.parse import parse
+from chatml.diagnostics.errors import CompileError
 from chatml.pipeline import environment
 from chatml.source import Source
 from chatml.surfaces.core import CORE
+from chatml.syntax import ast
+from chatml.syntax.parse import parse
 from chatml.types import check
 from tests.chatml.cases import read_corpus
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from chatml.surfaces.model import Surface
 from chatml.surfaces.ui import UI_MODERATOR
-from chatml.value_text import show
+from chatml.values.text import show
 from chatml_runtime.conversation import Conversation, RunReport
 from chatml_runtime.identities import EntryIdAllocator, HistoryEntry
 from chatml_runtime.moderator import Moderator

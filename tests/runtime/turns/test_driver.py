@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chatml.errors import SessionError
+from chatml.diagnostics.errors import SessionError
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.approvals import AskChoice, AskText, PendingRequest
 from chatml_runtime.capabilities import Capabilities, ToolOk

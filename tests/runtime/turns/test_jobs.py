@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from chatml.errors import SessionError
-from chatml.value_text import show
+from chatml.diagnostics.errors import SessionError
+from chatml.values.text import show
 from chatml_runtime.background import BackgroundLoop
 from chatml_runtime.capabilities import ModelError, ModelOk, ModelRefused, ToolError, ToolOk
 from chatml_runtime.errors import OperationFailed, SessionBusyError, TaskFailedError

@@ -5,13 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from chatml.errors import CompileError
+from chatml.diagnostics.errors import CompileError
 from chatml.pipeline import check
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import add_surface, choose_surface, conclude, read_source, refuse_twice
 
 if TYPE_CHECKING:
-    from chatml.diagnostics import Diagnostic
+    from chatml.diagnostics.model import Diagnostic
 
 
 def configure(arguments: Arguments) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from chatml.explain import read_catalogue
-from chatml.suggest import did_you_mean
+from chatml.diagnostics.explain import read_catalogue
+from chatml.diagnostics.suggest import did_you_mean
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import Failure, print_json
 

@@ -12,9 +12,9 @@ import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
-from chatml.decode import decode
-from chatml.errors import CompileError
-from chatml.format import format_script
+from chatml.diagnostics.errors import CompileError
+from chatml.syntax.decode import decode
+from chatml.syntax.format import format_script
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import DATA, DOCUMENTS, Failure, count, read_bytes, refuse_twice, report
 

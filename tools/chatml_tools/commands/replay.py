@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 
-from chatml.errors import CompileError
+from chatml.diagnostics.errors import CompileError
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import SURFACES, Failure, print_json, report, write
 from chatml_tools.documents.reading import FORMATS

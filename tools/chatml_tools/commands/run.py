@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 
-from chatml.errors import CompileError, RuntimeFailure
+from chatml.diagnostics.errors import CompileError, RuntimeFailure
 from chatml.pipeline import ENGINES, EngineName, compile
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import Failure, add_surface, choose_surface, read_source, report, write

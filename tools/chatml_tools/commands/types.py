@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from chatml.errors import CompileError
+from chatml.diagnostics.errors import CompileError
 from chatml.pipeline import compile
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import add_surface, choose_surface, print_json, read_source, report

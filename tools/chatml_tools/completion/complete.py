@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, Protocol
 
-from chatml import ast
-from chatml.parse.lexer import FIXED
 from chatml.pipeline import environment
 from chatml.records import evolve, frozen
 from chatml.stack import deep
 from chatml.surfaces.model import Surface
+from chatml.syntax import ast
+from chatml.syntax.parse.lexer import FIXED
 from chatml.types import Statements
 from chatml.types.checked import type_of_entry
 from chatml.types.environment import CONSTRUCTORS, PRIMITIVES, Entry, ModuleType

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chatml import ast
-from chatml.errors import CompileError
-from chatml.parse import parse
-from chatml.parse.lexer import tokens
+from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
+from chatml.syntax import ast
+from chatml.syntax.parse import parse
+from chatml.syntax.parse.lexer import tokens
 from chatml_tools.completion.situation import ends_expression
 
 HOLE = "cursor__"

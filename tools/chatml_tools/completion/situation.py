@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from chatml.parse.lexer import FIXED, OPEN_COMMENT, OPEN_STRING, UNKNOWN, Token, tokens
 from chatml.records import frozen
+from chatml.syntax.parse.lexer import FIXED, OPEN_COMMENT, OPEN_STRING, UNKNOWN, Token, tokens
 
 Wanted: TypeAlias = Literal["name", "module", "field", "tag", "type", "nothing"]
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import chatmd
 from chatmd.problems import ChatmdError
-from chatml.diagnostics import Diagnostic
-from chatml.errors import CompileError
+from chatml.diagnostics.errors import CompileError
+from chatml.diagnostics.model import Diagnostic
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.documents import moderator_script
 from chatml_tools.arguments import Arguments

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import chatmd
 from chatmd.problems import ChatmdError
-from chatml.errors import SnapshotError
+from chatml.diagnostics.errors import SnapshotError
 from chatml_runtime.documents import overlay_entries
 from chatml_runtime.snapshots import ModeratorSnapshot
 from chatml_tools.arguments import Arguments

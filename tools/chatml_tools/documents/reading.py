@@ -11,7 +11,7 @@ import chatmd
 from chatmd import nrchat
 from chatmd.nrchat.items import from_item, to_item
 from chatmd.trace_text import UnknownItemError, block
-from chatml.errors import CompileError
+from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
 from chatml_runtime.documents import script_source
 from chatml_tools.console import Failure, read_bytes

@@ -8,10 +8,10 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from chatml.errors import CompileError
-from chatml.format import format_script
+from chatml.diagnostics.errors import CompileError
 from chatml.records import frozen
 from chatml.source import Source
+from chatml.syntax.format import format_script
 from chatml_tools.lsp.documents import Document, Documents
 from chatml_tools.lsp.texts import PromptText
 from chatml_tools.navigation import Analysis, Symbol, outline

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from chatml.diagnostics import Diagnostic
+from chatml.diagnostics.model import Diagnostic
 from chatml_tools.lsp.documents import Document, Documents
 
 SOURCE = "chatml"

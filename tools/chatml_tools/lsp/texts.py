@@ -8,7 +8,7 @@ from functools import cached_property
 
 import chatmd
 from chatmd.files import Reader
-from chatml.diagnostics import Diagnostic
+from chatml.diagnostics.model import Diagnostic
 from chatml.source import EmbeddedSource, Source
 from chatml.surfaces.model import Surface
 from chatml.surfaces.ui import UI_MODERATOR

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from chatml import ast
-from chatml.diagnostics import Diagnostic
-from chatml.errors import CompileError
-from chatml.parse import parse
-from chatml.parse.recovery import parse_parts
+from chatml.diagnostics.errors import CompileError
+from chatml.diagnostics.model import Diagnostic
 from chatml.pipeline import environment
 from chatml.records import frozen
 from chatml.source import Source, Span
 from chatml.stack import deep
 from chatml.surfaces.model import Surface
+from chatml.syntax import ast
+from chatml.syntax.parse import parse
+from chatml.syntax.parse.recovery import parse_parts
 from chatml.types import Checked
 from chatml.types import check as check_types
 from chatml.types.checked import type_of_entry

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from chatml import ast
 from chatml.records import mutable
 from chatml.source import Span
 from chatml.stack import deep
+from chatml.syntax import ast
 from chatml.types.scope import Scope
 
 Kind: TypeAlias = Literal["value", "module", "type"]
@@ -38,7 +38,7 @@ class Binding:
 class Bindings:
     """The bindings of a script, and the binding of each use of a name: of `Name`s, exports, opened modules and types.
 
-    >>> from chatml.parse import parse
+    >>> from chatml.syntax.parse import parse
     >>> from chatml.source import Source
     >>> bindings = Bindings(parse(Source("s", "let x = 1 let f x = x print(f(x))")))
     >>> [(use.span.left, binding.span.left) for use, binding in bindings.uses.items()]

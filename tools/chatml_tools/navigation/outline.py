@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from chatml import ast
 from chatml.records import frozen
 from chatml.source import Span
 from chatml.stack import deep
+from chatml.syntax import ast
 from chatml.types import Checked
 from chatml.types.checked import type_of_entry
 from chatml.types.environment import ModuleType
@@ -41,7 +41,7 @@ class Symbol:
 def outline(checked: Checked) -> tuple[Symbol, ...]:
     """The definitions of a script in order.
 
-    >>> from chatml.parse import parse
+    >>> from chatml.syntax.parse import parse
     >>> from chatml.source import Source
     >>> from chatml.types import Environment, check
     >>> script = parse(Source("s", "module M = struct let id x = x end let n = 1"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from chatml import ast
 from chatml.records import frozen
 from chatml.source import Span
+from chatml.syntax import ast
 from chatml_tools.navigation.bindings import Bindings, Occurring
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from chatml import ast
-from chatml.parse.recovery import read_part, statement_starts
 from chatml.pipeline import environment
 from chatml.records import frozen
 from chatml.source import Source
 from chatml.stack import deep
 from chatml.surfaces.model import Surface
+from chatml.syntax import ast
+from chatml.syntax.parse.recovery import read_part, statement_starts
 from chatml.types import Statements
 from chatml.types.statements import Mark
 from chatml_tools.completion.complete import Completion, complete

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 
+from chatml.diagnostics.suggest import did_you_mean
 from chatml.records import frozen
 from chatml.source import Source
-from chatml.suggest import did_you_mean
 from chatml_runtime.entrypoints import STANDARD
 from chatml_runtime.scenario import read_scenario
 from chatml_runtime.scenario.model import Advance, Line, Respond

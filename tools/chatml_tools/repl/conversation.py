@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from chatml.diagnostics import Diagnostic
-from chatml.engine import Engine
-from chatml.errors import CompileError
-from chatml.limits import Limits
+from chatml.diagnostics.errors import CompileError
+from chatml.diagnostics.model import Diagnostic
+from chatml.engines.engine import Engine
 from chatml.pipeline import EngineName, Instance, Program
 from chatml.records import evolve, frozen
 from chatml.surfaces.model import Surface
+from chatml.values.limits import Limits
 from chatml_runtime.entrypoints import STANDARD, check_entrypoints
 from chatml_runtime.overlay import Canonical, Inserted
 from chatml_runtime.scenario import Record, Stage

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from chatml.decode import decode
-from chatml.errors import CompileError, RuntimeFailure
+from chatml.diagnostics.errors import CompileError, RuntimeFailure
 from chatml.records import evolve, mutable
 from chatml.source import Source
+from chatml.syntax.decode import decode
 from chatml_tools.console import Failure
 from chatml_tools.repl.commands import carry_out, command_meant, load_file
 from chatml_tools.repl.inputs import is_command

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from chatml.errors import CompileError
-from chatml.parse import is_incomplete, parse
-from chatml.parse.lexer import OPEN_COMMENT, tokens
-from chatml.parse.table import ACTIONS, STARTS
+from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
 from chatml.stack import deep
+from chatml.syntax.parse import is_incomplete, parse
+from chatml.syntax.parse.lexer import OPEN_COMMENT, tokens
+from chatml.syntax.parse.table import ACTIONS, STARTS
 
 COMMAND = re.compile(r"\s*:(?=[A-Za-z?]|\s*\Z)")
 """How a command begins. (No input begins with a colon.)"""

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 
-from chatml.diagnostics import Diagnostic
+from chatml.diagnostics.model import Diagnostic
 from chatml.records import frozen
 from chatml_tools.console import report, wants_colour, write
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 
 from chatmd.problems import ChatmdError
-from chatml.diagnostics import Diagnostic
-from chatml.errors import ChatmlError, CompileError, RuntimeFailure
+from chatml.diagnostics.errors import ChatmlError, CompileError, RuntimeFailure
+from chatml.diagnostics.model import Diagnostic
 from chatml.records import frozen
 from chatml_runtime.replay import Replayed, replay
 from chatml_runtime.scenario import read_scenario

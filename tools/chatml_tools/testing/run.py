@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import Literal, TypeAlias
 
-from chatml.decode import decode
-from chatml.diagnostics import Diagnostic
-from chatml.errors import CompileError, RuntimeFailure
+from chatml.diagnostics.errors import CompileError, RuntimeFailure
+from chatml.diagnostics.model import Diagnostic
 from chatml.records import evolve, frozen
 from chatml.source import Source
+from chatml.syntax.decode import decode
 from chatml_runtime.scenario import Ending, Record, play, read_scenario
 from chatml_runtime.scenario.expectations import Mismatch, check_expectations
 from chatml_runtime.scripts import CompiledScript, ScriptArtifact, compile_script

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chatml.diagnostics import draw_all
+from chatml.diagnostics.model import draw_all
 from chatml.records import frozen
 from chatml.source import Position, Span
 from chatml.stack import deep

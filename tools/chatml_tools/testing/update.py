@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from chatmd.nrchat import stringify_json5
-from chatml.errors import CompileError
+from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
 from chatml.stack import deep
 from chatml_runtime.identities import Json

@@ -6,7 +6,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from chatml.boundary import from_json
+from chatml.border.python import from_json
 from chatml.builtins.json_writer import write
 from chatml_runtime.approvals import AskChoice, PendingRequest
 from chatml_runtime.effects import Approve, EndSession, Reject, RequestTurn

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TextIO
 
-from chatml.boundary import from_json
+from chatml.border.python import from_json
 from chatml.builtins.json_writer import write as write_json
-from chatml.errors import CompileError, RuntimeFailure
+from chatml.diagnostics.errors import CompileError, RuntimeFailure
 from chatml.pipeline import EngineName
 from chatml_runtime.scenario import Ending, Record, Stage, read_scenario
 from chatml_runtime.scripts import ScriptArtifact, compile_script

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from chatml import ast
 from chatml.records import frozen
 from chatml.stack import deep
+from chatml.syntax import ast
 from chatml.types.checked import Checked, type_of_entry
 from chatml.types.model import Type, Unit
 from chatml.types.show import show
 from chatml.types.unify import resolved
-from chatml.values import ModuleValue, Value, is_function
+from chatml.values.model import ModuleValue, Value, is_function
 from chatml_tools.workspace.literal import literal
 
 LONGEST_TYPE = 600

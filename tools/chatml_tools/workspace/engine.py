@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
-from chatml import core
-from chatml.evaluate import Walker
-from chatml.journal import Journal
-from chatml.limits import Budget, Limits
-from chatml.values import Value
+from chatml.core import nodes
+from chatml.engines.walk import Walker
+from chatml.values.journal import Journal
+from chatml.values.limits import Budget, Limits
+from chatml.values.model import Value
 
 Builtins = Mapping[tuple[str | None, str], Value]
 """The values of a surface: globals and modules under `(None, name)`, exports under `(module, name)`."""
 
-NOTHING = core.Script((), 0, 0, (), {})
+NOTHING = nodes.Script((), 0, 0, (), {})
 
 
 class GrowingWalker(Walker):
@@ -25,7 +25,7 @@ class GrowingWalker(Walker):
         self.builtins = builtins
         self.own_limits = limits
 
-    def extend(self, script: core.Script, journal: Journal, inside: AbstractContextManager[object]) -> list[Value]:
+    def extend(self, script: nodes.Script, journal: Journal, inside: AbstractContextManager[object]) -> list[Value]:
         """Run further statements under a fresh budget, inside a context; returns the values of the expressions.
 
         When anything is raised, an interrupt included, every array, ref and cell is as before.
@@ -44,7 +44,7 @@ class GrowingWalker(Walker):
             self.depth = 0
         return values
 
-    def grow(self, script: core.Script) -> None:
+    def grow(self, script: nodes.Script) -> None:
         """Make room for the cells of a script, and fill those of its builtins that are new."""
         known = len(self.cells)
         self.script = script
@@ -53,15 +53,15 @@ class GrowingWalker(Walker):
             if builtin.cell >= known:
                 self.cells[builtin.cell] = self.builtins[builtin.module, builtin.name]
 
-    def evaluate_all(self, script: core.Script, values: list[Value]) -> None:
+    def evaluate_all(self, script: nodes.Script, values: list[Value]) -> None:
         frame: list[Value] = [None] * script.size
         for statement in script.statements:
-            if isinstance(statement, core.Evaluate):
+            if isinstance(statement, nodes.Evaluate):
                 values.append(self.evaluate(statement.value, frame, 0))
             else:
                 self.statements((statement,), frame)
 
-    def shrink(self, script: core.Script) -> None:
+    def shrink(self, script: nodes.Script) -> None:
         """Go back to an earlier script: forget the cells that it did not have."""
         self.script = script
         del self.cells[script.cells :]

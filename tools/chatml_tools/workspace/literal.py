@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from chatml.ast_dump import show_string
-from chatml.value_text import show, show_float
-from chatml.values import BuiltinFailure, Ref, Task, Value
+from chatml.syntax.ast_dump import show_string
+from chatml.values.model import BuiltinFailure, Ref, Task, Value
+from chatml.values.text import show, show_float
 
 MOST_ELEMENTS, MOST_CHARACTERS, DEEPEST = 50, 1_000, 40
 """How many elements of an array, characters in all, and levels are shown."""

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
-from chatml import ast, core
-from chatml.errors import CompileError
-from chatml.journal import Journal
-from chatml.limits import Limits
-from chatml.parse import parse
+from chatml.core import nodes
+from chatml.core.resolve import Mark as Names
+from chatml.core.resolve import Resolver
+from chatml.diagnostics.errors import CompileError
 from chatml.pipeline import Program, builtin_values, environment, names, print_line
 from chatml.records import frozen, mutable
-from chatml.resolve import Mark as Names
-from chatml.resolve import Resolver
 from chatml.source import Source
 from chatml.stack import deep
 from chatml.surfaces.core import CORE
 from chatml.surfaces.model import Surface
+from chatml.syntax import ast
+from chatml.syntax.parse import parse
 from chatml.types import Checked, Statements
 from chatml.types.checked import type_of_entry
 from chatml.types.show import show
 from chatml.types.statements import Mark as Types
+from chatml.values.journal import Journal
+from chatml.values.limits import Limits
 from chatml_tools.workspace.answer import Answer, Result, answer_of
 from chatml_tools.workspace.engine import NOTHING, GrowingWalker
 
@@ -35,7 +36,7 @@ class Before:
 
     types: Types
     names: Names
-    core: core.Script
+    core: nodes.Script
 
 
 @mutable
@@ -44,7 +45,7 @@ class Input:
 
     source: Source
     script: ast.Script
-    statements: tuple[core.Statement, ...]
+    statements: tuple[nodes.Statement, ...]
     size: int
     way_back: tuple[Before, Journal] | None
 
@@ -165,6 +166,6 @@ class Workspace:
         run = tuple(statement for entered in self.inputs for statement in entered.statements)
         whole = ast.Script(statements, source.span(0, len(text)))
         size = max((entered.size for entered in self.inputs), default=0)
-        script = core.Script(run, self.core.cells, size, self.core.builtins, self.core.definitions)
+        script = nodes.Script(run, self.core.cells, size, self.core.builtins, self.core.definitions)
         checked = Checked(whole, (), self.types.definitions.copy(), {}, {}, frozenset())
         return Program(source, self.surface, script, checked)

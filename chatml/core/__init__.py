@@ -1,0 +1,1 @@
+"""The resolved tree, which both engines run."""

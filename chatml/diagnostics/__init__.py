@@ -1,0 +1,1 @@
+"""Reports: what was found, where, why, and what to do."""

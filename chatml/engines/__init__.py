@@ -1,0 +1,1 @@
+"""Two engines over one core."""

@@ -1,0 +1,71 @@
+"""From core to Python code: scripts and their statements.
+
+Script text never becomes Python text: the tree is built node by node, and every name in it is made here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from chatml.core import nodes
+from chatml.engines.compile.analyse import analyse
+from chatml.engines.compile.body import DROP, Body, Tables, Unit, step_name
+from chatml.engines.compile.code import Basis, Builtin, Code, cell_name
+from chatml.engines.compile.expressions import EXPRESSIONS
+from chatml.engines.compile.python import assign, attribute, call, const, define, name
+from chatml.engines.compile.ranges import find_ranges
+from chatml.engines.compile.statements import STATEMENTS
+from chatml.engines.compile.sums import find_sums
+from chatml.values.model import GENERATED
+
+MAIN = "main"
+
+
+def generate(script: nodes.Script, builtins: Mapping[int, Builtin], *, bounded: bool) -> Code:
+    """The code of a script. `bounded` code counts steps, checks sizes and announces writes."""
+    facts = analyse(script, builtins)
+    ranges, sums = find_ranges(script.statements, facts), find_sums(script.statements, facts)
+    basis = Basis(facts, ranges, sums, builtins, bounded)
+    unit = Unit(basis, Tables(EXPRESSIONS, STATEMENTS))
+    body = Body(unit, None, {})
+    Statements(body).lower(script.statements)
+    cells = ast.Global(sorted(unit.defined)) if unit.defined else ast.Pass()
+    module = ast.Module([define(MAIN, (), [cells, *body.block], 1)], [])
+    code = compile(ast.fix_missing_locations(module), GENERATED, "exec", dont_inherit=True)
+    return Code(code, tuple(unit.spots), frozenset(unit.raw), frozenset(unit.values), basis)
+
+
+class Statements:
+    """The top level of a script, or of a module."""
+
+    def __init__(self, body: Body) -> None:
+        self.body = body
+
+    def lower(self, statements: tuple[nodes.Statement, ...]) -> None:
+        body = self.body
+        for statement in statements:
+            match statement:
+                case nodes.Define(cell=cell, value=nodes.Lambda() as function):
+                    body.functions([(self.define(cell, function), function)], local=False)
+                case nodes.Define(cell=cell, value=value):
+                    body.into(value, self.define(cell))
+                case nodes.DefineRec(cells=cells, functions=functions):
+                    places = [self.define(cell, function) for cell, function in zip(cells, functions, strict=True)]
+                    body.functions(list(zip(places, functions, strict=True)), local=False)
+                case nodes.DefineModule(cell=cell, name=label, items=items, exports=exports):
+                    module = self.define(cell)
+                    body.emit(assign(module, call("Module", const(label))))
+                    self.lower(items)
+                    filled = ast.Dict([const(key) for key, _ in exports], [name(cell_name(c)) for _, c in exports])
+                    body.emit(ast.Expr(call(attribute(attribute(name(module), "exports"), "update"), filled)))
+                case nodes.Evaluate(value=value):
+                    body.into(value, DROP)
+
+    def define(self, cell: int, function: nodes.Lambda | None = None) -> str:
+        """The global variable of a cell that the script defines."""
+        variable = cell_name(cell)
+        self.body.unit.defined.add(variable)
+        if function in self.body.unit.facts.bouncing:
+            self.body.unit.defined.add(step_name(variable))
+        return variable

@@ -1,0 +1,1 @@
+"""A script's function as one of Python."""

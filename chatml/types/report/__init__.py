@@ -1,0 +1,1 @@
+"""How the facts that the checker finds are put into words."""

@@ -1,0 +1,1 @@
+"""Values, and what every engine does with them."""
