@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from chatmd.agent_cache import AgentCache
-from chatmd.artifact import Artifact, CapturedFile, capture_artifact
-from chatmd.convert import IdentifiedItem, identified_items, to_input_items
 from chatmd.document import Document
 from chatmd.elements.config import Config, effective_config
 from chatmd.elements.history_id import HistoryId
-from chatmd.export import Deleted, Halted, Inserted, Replaced, Session, export
-from chatmd.history import Allocator, Entry, checkpoint, materialise_history
-from chatmd.loader import load, load_file
-from chatmd.overview import check, describe, show
-from chatmd.parse import parse_tree
-from chatmd.paths import HostPaths
-from chatmd.problems import ChatmdError, Diagnostic
-from chatmd.read_file import ReadFileTool, open_read_file
-from chatmd.refine import Refiner
-from chatmd.resources import Context
-from chatmd.shell.resolve import resolve_runtimes, shell_tools
+from chatmd.loading.artifact import Artifact, CapturedFile, capture_artifact
+from chatmd.loading.loader import load, load_file
+from chatmd.loading.refine import Refiner
+from chatmd.loading.shell_tools import resolve_runtimes, shell_tools
+from chatmd.loading.write import dumps
+from chatmd.report.problems import ChatmdError, Diagnostic
+from chatmd.request.agent_cache import AgentCache
+from chatmd.request.convert import IdentifiedItem, identified_items, to_input_items
+from chatmd.request.read_file import ReadFileTool, open_read_file
+from chatmd.request.resources import Context
+from chatmd.request.tools import check_tools, declared_tools
 from chatmd.shell.runtime import Runtime
-from chatmd.sources import LoadLimits
-from chatmd.tools import check_tools, declared_tools
-from chatmd.transcript import AssistantStream, TraceWriter, set_pending_user_text
-from chatmd.write import dumps
+from chatmd.sources.paths import HostPaths
+from chatmd.sources.source import LoadLimits
+from chatmd.text.parse import parse_tree
+from chatmd.transcript.document import AssistantStream, TraceWriter, set_pending_user_text
+from chatmd.transcript.export import Deleted, Halted, Inserted, Replaced, Session, export
+from chatmd.transcript.history import Allocator, Entry, checkpoint, materialise_history
+from chatmd.transcript.overview import check, describe, show
 
 __all__ = [
     "AgentCache",

@@ -13,8 +13,8 @@ from chatmd.elements.reasoning import Reasoning
 from chatmd.elements.script import ModeratorScript, Script, ShellScript
 from chatmd.elements.tool import AgentTool, Builtin, Command, McpTool
 from chatmd.elements.trace import ToolCall, ToolResponse
-from chatmd.problems import Diagnostic
-from chatmd.provenance import SourceRecord
+from chatmd.report.problems import Diagnostic
+from chatmd.report.provenance import SourceRecord
 from chatmd.shell.access import ModeratorRuntime, ShellAccess
 from chatmd.shell.tool import ShellTool
 

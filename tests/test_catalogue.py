@@ -60,7 +60,7 @@ def codes_in_source() -> Iterator[str]:
     """Every code that a module writes down.
 
     A code is a whole string literal. One that is put together at run time could not be found, so none may be, except
-    in documents, whose codes are all keys of one table (`chatmd.problems.WORDINGS`).
+    in documents, whose codes are all keys of one table (`chatmd.report.problems.WORDINGS`).
     """
     starts = tuple(f"{family}." for family in FAMILIES if family != "chatmd")
     for module in modules():

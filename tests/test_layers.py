@@ -31,6 +31,14 @@ ROOMS = (
     ("chatml.pipeline",),
     ("chatml.door", "chatml.trace"),
     ("chatml",),
+    ("chatmd.report", "chatmd.nrchat"),
+    ("chatmd.text", "chatmd.sources"),
+    ("chatmd.elements",),
+    ("chatmd.shell",),
+    ("chatmd.document",),
+    ("chatmd.loading",),
+    ("chatmd.request",),
+    ("chatmd.transcript",),
     ("chatmd",),
     ("chatml_runtime",),
     ("chatml_shell.errors",),
@@ -48,15 +56,19 @@ ROOMS = (
     ("chatml_shell.executor",),
     ("chatml_shell.hooks",),
     ("chatml_shell.registry",),
+    ("chatml_shell.door",),
     ("chatml_shell",),
     ("chatml_tools",),
     ("chatml.__main__",),
 )
 """The rooms from the ground up. A module may import its own room and those below; rooms of one floor stand alone."""
 
+DOORS = ("chatml", "chatmd", "chatml_shell")
+"""Packages whose rooms are listed one by one: the bare name is the door alone."""
+
 LATE = {
     "chatml_tools": "a command is loaded when it is called",
-    "chatmd.resources": "HTML needs an optional extra",
+    "chatmd.request.resources": "HTML needs an optional extra",
 }
 """Where a module may be imported inside a function, and why."""
 
@@ -73,7 +85,7 @@ def room(name: str) -> tuple[int, str]:
         (len(prefix), floor, prefix)
         for floor, prefixes in enumerate(ROOMS)
         for prefix in prefixes
-        if name == prefix or (name.startswith(f"{prefix}.") and prefix != "chatml")
+        if name == prefix or (name.startswith(f"{prefix}.") and prefix not in DOORS)
     ]
     assert found, f"{name} has no room: give it one in {__file__}"
     _, floor, prefix = max(found)

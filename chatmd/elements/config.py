@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import attrs
 
-from chatmd.attributes import place_of
 from chatmd.elements.reading import Placed, Reading, lenient
-from chatmd.problems import fault
-from chatmd.tree import Element
+from chatmd.report.problems import fault
+from chatmd.text.attributes import place_of
+from chatmd.text.tree import Element
 from chatml.diagnostics.suggest import did_you_mean
 
 WHOLE = re.compile(r"[+-]?[0-9](?:_*[0-9])*", re.ASCII)

@@ -9,9 +9,9 @@ from itertools import zip_longest
 
 import attrs
 
-from chatmd.attributes import present, value
 from chatmd.elements.reading import Reading, lenient, literal_import
-from chatmd.tree import Element, Node, Text
+from chatmd.text.attributes import present, value
+from chatmd.text.tree import Element, Node, Text
 from chatml.source import Span
 
 

@@ -6,12 +6,12 @@ from typing import Literal
 
 import attrs
 
-from chatmd.attributes import places
 from chatmd.elements import history_id
 from chatmd.elements.content import Content, read_content
 from chatmd.elements.history_id import HistoryId
 from chatmd.elements.reading import Placed, Reading, lenient
-from chatmd.tree import Element
+from chatmd.text.attributes import places
+from chatmd.text.tree import Element
 
 MessageKind = Literal["msg", "user", "assistant", "system", "developer"]
 SHORTHANDS: dict[str, MessageKind] = {

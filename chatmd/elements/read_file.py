@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import attrs
 
-from chatmd import attributes
-from chatmd.attributes import WHITE
 from chatmd.elements.reading import Placed, Reading
-from chatmd.paths import InvalidPathError, PathExpr, parse_path
-from chatmd.tags import READ_FILE_NAMES
-from chatmd.tree import Element, Text
+from chatmd.sources.paths import InvalidPathError, PathExpr, parse_path
+from chatmd.text import attributes
+from chatmd.text.attributes import WHITE
+from chatmd.text.tags import READ_FILE_NAMES
+from chatmd.text.tree import Element, Text
 
 NAME = "read_file"
 DEFAULT_BASE = "tool_dir"

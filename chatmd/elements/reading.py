@@ -7,10 +7,10 @@ from typing import Any
 
 import attrs
 
-from chatmd.problems import ChatmdError, Diagnostic, fault, problem
-from chatmd.provenance import SourceRecord
-from chatmd.sources import Sources
-from chatmd.tree import Element, Node, Text
+from chatmd.report.problems import ChatmdError, Diagnostic, fault, problem
+from chatmd.report.provenance import SourceRecord
+from chatmd.sources.source import Sources
+from chatmd.text.tree import Element, Node, Text
 from chatml.source import Span
 
 
@@ -65,7 +65,7 @@ def lenient(element: Element) -> dict[str, str]:
 def literal_import(element: Element) -> str:
     """An `<import>` that is not expanded, as the text that it stays (section 4.2).
 
-    >>> from chatmd.parse import parse_tree
+    >>> from chatmd.text.parse import parse_tree
     >>> literal_import(parse_tree('<import src="q.md" x>ignored</import>')[0])
     '<import src="q.md" x=""/>'
     """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import attrs
 
-from chatmd.attributes import WHITE, value
 from chatmd.elements.message import HistoryEntry, read_identity, source_context
 from chatmd.elements.reading import Reading, lenient, literal_import, texts
-from chatmd.tree import Element, Text
+from chatmd.text.attributes import WHITE, value
+from chatmd.text.tree import Element, Text
 
 SUMMARY_TEXT = "summary_text"
 

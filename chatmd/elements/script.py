@@ -13,14 +13,14 @@ from typing import Any, Literal
 
 import attrs
 
-from chatmd import attributes
-from chatmd.attributes import WHITE
 from chatmd.elements.reading import Placed, Reading, literal_import
-from chatmd.files import normalised_beside
-from chatmd.problems import Diagnostic, problem
-from chatmd.quantities import parse_bytes, parse_duration, parse_integer
-from chatmd.text import MARK, digest
-from chatmd.tree import Element, Text
+from chatmd.report.problems import Diagnostic, problem
+from chatmd.sources.files import normalised_beside
+from chatmd.text import attributes
+from chatmd.text.attributes import WHITE
+from chatmd.text.lines import MARK, digest
+from chatmd.text.quantities import parse_bytes, parse_duration, parse_integer
+from chatmd.text.tree import Element, Text
 from chatml.diagnostics.suggest import did_you_mean
 from chatml.source import Source, Span
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import attrs
 
-from chatmd import attributes
-from chatmd.attributes import WHITE
 from chatmd.elements.read_file import ReadFile, read_read_file, stripped
 from chatmd.elements.reading import Placed, Reading, lenient
-from chatmd.problems import ChatmdError
-from chatmd.tags import READ_FILE_NAMES
-from chatmd.tree import Element
+from chatmd.report.problems import ChatmdError
+from chatmd.text import attributes
+from chatmd.text.attributes import WHITE
+from chatmd.text.tags import READ_FILE_NAMES
+from chatmd.text.tree import Element
 
 
 @attrs.frozen

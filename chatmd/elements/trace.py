@@ -7,7 +7,7 @@ import attrs
 from chatmd.elements.content import Content, read_content
 from chatmd.elements.message import HistoryEntry, read_identity, source_context
 from chatmd.elements.reading import Reading, lenient
-from chatmd.tree import Element
+from chatmd.text.tree import Element
 
 CUSTOM_CALL = "custom_tool_call"
 """The `type` that marks a custom tool call and its response."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chatmd.paths import PathExpr
 from chatmd.shell.backends import Backends
 from chatmd.shell.extensions import Audit, EffectAnalysis, Interceptors, Reviewers
 from chatmd.shell.policy import Policy
 from chatmd.shell.sections import Approvals, Capabilities, Environment, Limits, Resolver, Secrets
 from chatmd.shell.shape import Declared, attribute, child, declared, needed
 from chatmd.shell.values import BOOL, PATH, REFERENCE, RUNTIME_ID
+from chatmd.sources.paths import PathExpr
 
 
 @declared

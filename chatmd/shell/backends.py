@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from chatmd.paths import PathExpr
 from chatmd.shell.shape import Declared, attribute, children, declared, needed, tag_name
 from chatmd.shell.values import BOOL, MERGE, PATH, TEXT, Merge, choice
+from chatmd.sources.paths import PathExpr
 
 When = Literal["any", "macos", "linux", "windows"]
 Confinement = Literal["none", "declared", "verified"]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from chatmd.paths import PathExpr
 from chatmd.shell.policy import Failure, Match
 from chatmd.shell.shape import ByPresence, ByValue, Declared, attribute, child, children, declared, needed
 from chatmd.shell.values import BOOL, BYTES, DURATION, MERGE, PATH, REFERENCE, TEXT, Merge, choice
+from chatmd.sources.paths import PathExpr
 from chatml.source import Span
 
 Lifecycle = Literal["invocation", "session", "runtime"]

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import attrs
 
-from chatmd.paths import PathExpr
 from chatmd.shell.shape import PART, Declared, Form, Slot, attribute, children, declared, needed, tag_name
 from chatmd.shell.values import BOOL, LIST, MERGE, PATH, REFERENCE, TEXT, Merge, choice
+from chatmd.sources.paths import PathExpr
 
 Action = Literal["allow", "ask", "deny"]
 Failure = Literal["deny", "error", "no_match", "unknown", "keep"]

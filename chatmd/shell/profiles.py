@@ -9,16 +9,16 @@ from importlib.resources import files
 import attrs
 
 from chatmd.elements.reading import Reading
-from chatmd.parse import parse_tree
-from chatmd.provenance import SourceRecord
+from chatmd.report.provenance import SourceRecord
 from chatmd.shell.access import ShellAccess
 from chatmd.shell.read import read_shell_access
 from chatmd.shell.runtime import Platform, Runtime, merge
 from chatmd.shell.shape import shape
 from chatmd.shell.tool import LEGACY_RUNTIME
-from chatmd.sources import Sources
-from chatmd.text import decode
-from chatmd.tree import Element
+from chatmd.sources.source import Sources
+from chatmd.text.lines import decode
+from chatmd.text.parse import parse_tree
+from chatmd.text.tree import Element
 from chatml.source import Source
 
 FILE = "profiles.chatmd"

@@ -11,15 +11,15 @@ from typing import Any, TypeVar
 
 import attrs
 
-from chatmd import attributes
-from chatmd.attributes import WHITE
 from chatmd.elements.reading import Reading
-from chatmd.paths import InvalidPathError
-from chatmd.problems import ChatmdError
+from chatmd.report.problems import ChatmdError
 from chatmd.shell.access import ModeratorRuntime, ShellAccess
 from chatmd.shell.shape import ByPresence, ByValue, Declared, Form, Slot, records, shape
 from chatmd.shell.values import EmptyEntryError, Value, among, one_of
-from chatmd.tree import Element, Node, Text
+from chatmd.sources.paths import InvalidPathError
+from chatmd.text import attributes
+from chatmd.text.attributes import WHITE
+from chatmd.text.tree import Element, Node, Text
 from chatml.diagnostics.suggest import did_you_mean
 
 D = TypeVar("D", bound=Declared)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chatmd import attributes
-from chatmd.attributes import WHITE
 from chatmd.elements.reading import Reading
-from chatmd.problems import ChatmdError
+from chatmd.report.problems import ChatmdError
 from chatmd.shell.read import Frame, frame_of, origin, read_children, read_value, values_of
 from chatmd.shell.shape import shape
 from chatmd.shell.tool import MODES, Fixed, ScriptFile, ShellTool
 from chatmd.shell.values import one_of
-from chatmd.tree import Element
+from chatmd.text import attributes
+from chatmd.text.attributes import WHITE
+from chatmd.text.tree import Element
 from chatml.diagnostics.suggest import did_you_mean
 from chatml.source import Span
 

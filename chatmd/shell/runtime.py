@@ -7,14 +7,14 @@ from typing import Any, Literal
 import attrs
 
 from chatmd.elements.reading import Placed
-from chatmd.paths import PathExpr
-from chatmd.problems import ChatmdError, fault
+from chatmd.report.problems import ChatmdError, fault
 from chatmd.shell.access import ShellAccess
 from chatmd.shell.backends import Backends
 from chatmd.shell.extensions import Audit, EffectAnalysis, Interceptors, Reviewers
 from chatmd.shell.policy import Policy
 from chatmd.shell.sections import Approvals, Capabilities, Environment, Limits, Resolver, Secrets
 from chatmd.shell.shape import Declared, Slot, shape
+from chatmd.sources.paths import PathExpr
 
 Platform = Literal["macos", "linux", "any"]
 """What a host runs on; `any` is one without a sandbox that is known here."""

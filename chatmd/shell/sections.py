@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from chatmd.paths import PathExpr
 from chatmd.shell.shape import ByPresence, Declared, attribute, children, declared, needed
 from chatmd.shell.values import (
     BOOL,
@@ -23,6 +22,7 @@ from chatmd.shell.values import (
     choice,
     choices,
 )
+from chatmd.sources.paths import PathExpr
 
 Sandbox = Literal["required", "preferred", "direct_unsafe"]
 Inherit = Literal["none", "safe", "selected", "all_sanitized", "raw"]

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 import attrs
 
-from chatmd.attributes import place_of
 from chatmd.elements.reading import Placed
 from chatmd.shell.values import Value
-from chatmd.tree import Element
+from chatmd.text.attributes import place_of
+from chatmd.text.tree import Element
 from chatml.source import Span
 
 D = TypeVar("D")

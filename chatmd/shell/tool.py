@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal
 import attrs
 
 from chatmd.elements.tool import Command
-from chatmd.paths import PathExpr, parse_path
 from chatmd.shell.shape import ByPresence, Declared, attribute, child, children, declared, needed
 from chatmd.shell.values import BOOL, ENV_NAME, INTEGER, PATH, REFERENCE, STRINGS, TEXT, Value, choice
+from chatmd.sources.paths import PathExpr, parse_path
 from chatml.source import Span
 
 Use = Literal["none", "optional", "required"]

@@ -10,11 +10,11 @@ from typing import Any, Literal, get_args
 
 import attrs
 
-from chatmd.attributes import WHITE
-from chatmd.paths import parse_path
-from chatmd.provenance import SourceRecord
-from chatmd.quantities import parse_bytes, parse_duration, parse_integer, show_bytes, show_duration
-from chatmd.text import SURROGATE
+from chatmd.report.provenance import SourceRecord
+from chatmd.sources.paths import parse_path
+from chatmd.text.attributes import WHITE
+from chatmd.text.lines import SURROGATE
+from chatmd.text.quantities import parse_bytes, parse_duration, parse_integer, show_bytes, show_duration
 
 RUNTIME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*", re.ASCII)
 DEFAULT_BASE = "source_dir"

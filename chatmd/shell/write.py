@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chatmd import markup
-from chatmd.markup import Written
 from chatmd.shell.access import ModeratorRuntime, ShellAccess
 from chatmd.shell.shape import ByValue, Declared, shape
 from chatmd.shell.tool import ShellTool, mode_of
+from chatmd.text import markup
+from chatmd.text.markup import Written
 
 DEEPEST_INDENT = 8
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chatmd.document import Document
 from chatmd.elements.script import Script
-from chatmd.export import Deleted, Halted, Inserted, OverlayEntry, Replaced, overlay_text
+from chatmd.transcript.export import Deleted, Halted, Inserted, OverlayEntry, Replaced, overlay_text
 from chatml.source import EmbeddedSource
 from chatml.surfaces.model import Surface
 from chatml.surfaces.moderator import MODERATOR
@@ -15,7 +15,7 @@ from chatml_runtime.scripts import ArtifactCache, ScriptArtifact
 def overlay_entries(overlay: Overlay) -> tuple[OverlayEntry, ...]:
     """The changes in the order of the document: prepended, appended, replaced, deleted, halted.
 
-    For `chatmd.export.Session(overlay=…)`, which writes them after the canonical history.
+    For `chatmd.transcript.export.Session(overlay=…)`, which writes them after the canonical history.
     """
     entries: list[OverlayEntry] = [Inserted(one.entry.item) for one in overlay.prepended + overlay.appended]
     entries += [Replaced(one.target_id.encode(), one.item) for one in overlay.replacements]

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from chatmd.problems import ChatmdError
+from chatmd.report.problems import ChatmdError
 from chatml.diagnostics.errors import ChatmlError
 
 RefusalCode = Literal[

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from chatmd.problems import Diagnostic, worded
-from chatmd.wording import Wording
+from chatmd.report.problems import Diagnostic, worded
+from chatmd.report.wording import Wording
 from chatml.source import Span
 from chatml_shell.errors import ShellError
 
@@ -18,7 +18,7 @@ WORDINGS: dict[str, Wording] = {}
 
 
 def problem(code: str, span: Span | None, **facts: Any) -> Diagnostic:
-    """The finding of a code of this package. Keywords as in `chatmd.problems.worded`."""
+    """The finding of a code of this package. Keywords as in `chatmd.report.problems.worded`."""
     return worded(WORDINGS[code], code, span, **facts)
 
 

@@ -5,7 +5,7 @@ Nothing here is fast or clever: the lexer is held against it.
 
 from __future__ import annotations
 
-from chatmd.tags import BASE_TAGS, SHELL_TAGS
+from chatmd.text.tags import BASE_TAGS, SHELL_TAGS
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 NAME_START = LETTERS + "_"

@@ -21,7 +21,7 @@ from chatmd import (
     resolve_runtimes,
 )
 from chatmd.elements.read_file import ReadFile
-from chatmd.problems import WORDINGS
+from chatmd.report.problems import WORDINGS
 from chatml.diagnostics.explain import Entry, read_catalogue
 from tests.chatmd.documents import load, write
 

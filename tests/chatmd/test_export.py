@@ -28,7 +28,7 @@ from chatmd import (
     to_input_items,
 )
 from chatmd.elements.message import Message
-from chatmd.export import OverlayEntry, history_text, overlay_text
+from chatmd.transcript.export import OverlayEntry, history_text, overlay_text
 from tests.chatmd.documents import findings, load, write
 
 

@@ -11,7 +11,7 @@ import pytest
 from chatmd.elements.message import Message
 from chatmd.elements.script import ModeratorScript
 from chatmd.shell.access import ShellAccess
-from chatmd.sources import LoadLimits
+from chatmd.sources.source import LoadLimits
 from tests.chatmd.documents import finding, load, place, write
 
 

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from chatmd.parse import parse_tree
-from chatmd.problems import ChatmdError, Diagnostic
-from chatmd.tree import Element, Node, Text, show
+from chatmd.report.problems import ChatmdError, Diagnostic
+from chatmd.text.parse import parse_tree
+from chatmd.text.tree import Element, Node, Text, show
 
 
 def finding(text: str) -> Diagnostic:

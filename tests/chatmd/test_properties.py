@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chatmd
-from chatmd import ChatmdError, Document, dumps, markup, parse_tree
-from chatmd.attributes import encode, places, scan
+from chatmd import ChatmdError, Document, dumps, parse_tree
 from chatmd.elements.script import Src
-from chatmd.files import is_below, read_regular
-from chatmd.lexer import tokens
-from chatmd.tags import BASE_TAGS
-from chatmd.tree import Element, Node, Text
+from chatmd.sources.files import is_below, read_regular
+from chatmd.text import markup
+from chatmd.text.attributes import encode, places, scan
+from chatmd.text.lexer import tokens
+from chatmd.text.tags import BASE_TAGS
+from chatmd.text.tree import Element, Node, Text
 from chatml.source import Source
 from tests.chatmd.documents import load
 from tests.chatmd.slow_lexer import SlowError, SlowLexer, Token, merged

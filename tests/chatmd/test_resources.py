@@ -16,10 +16,11 @@ from typing import Any
 import httpx
 import pytest
 
-from chatmd import AgentCache, ChatmdError, Context, Document, html, to_input_items
+from chatmd import AgentCache, ChatmdError, Context, Document, to_input_items
 from chatmd.elements.content import AgentItem, TextItem
-from chatmd.files import UnreadableError
-from chatmd.http import HttpFetcher
+from chatmd.request import html
+from chatmd.request.http import HttpFetcher
+from chatmd.sources.files import UnreadableError
 from tests.chatmd.documents import findings, load, place, write
 
 

@@ -10,9 +10,9 @@ import pytest
 from chatmd import HostPaths, ReadFileTool, check_tools, declared_tools, open_read_file
 from chatmd.elements.read_file import ReadFile, ReadRoot
 from chatmd.elements.tool import AgentTool, Builtin, Command, McpTool
-from chatmd.paths import parse_path
-from chatmd.read_file import LINES_BUDGET
-from chatmd.tools import agent_schema, schema
+from chatmd.request.read_file import LINES_BUDGET
+from chatmd.request.tools import agent_schema, schema
+from chatmd.sources.paths import parse_path
 from tests.chatmd.documents import finding, findings, load, place, write
 
 

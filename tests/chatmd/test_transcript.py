@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chatmd import AssistantStream, Context, TraceWriter, set_pending_user_text, to_input_items
-from chatmd.transcript import STUB, assistant_block, reasoning_block
+from chatmd.transcript.document import STUB, assistant_block, reasoning_block
 from tests.chatmd.documents import load
 
 CALL = {"type": "function_call", "name": "f", "call_id": "c", "arguments": '{"a":1}', "id": "i"}

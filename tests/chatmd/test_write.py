@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from chatmd import dumps, markup, parse_tree
+from chatmd import dumps, parse_tree
 from chatmd.elements.message import Message
-from chatmd.tree import Element
+from chatmd.text import markup
+from chatmd.text.tree import Element
 from tests.chatmd.documents import finding, findings, load, write
 
 EVERYTHING = """

@@ -13,7 +13,7 @@ import pytest
 from pygments.lexer import RegexLexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String
 
-from chatmd.tags import BASE_TAGS, SHELL_TAGS
+from chatmd.text.tags import BASE_TAGS, SHELL_TAGS
 from chatml.syntax.parse.lexer import FIXED, tokens
 from chatml_tools.highlight import ChatmdLexer, ChatmlLexer
 from tests.highlight.textmate import Grammars, Scoped

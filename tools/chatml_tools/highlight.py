@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from pygments.lexer import RegexLexer, bygroups, default, include, using, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
 
-from chatmd.tags import BASE_TAGS, SCOPED_TAGS
+from chatmd.text.tags import BASE_TAGS, SCOPED_TAGS
 from chatml.syntax.parse.lexer import FIXED
 
 __all__ = ["ChatmdLexer", "ChatmlLexer"]

@@ -9,14 +9,15 @@ import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatmd import ChatmdError, Document, dumps, markup, resolve_runtimes
-from chatmd.paths import BASES, PathExpr
+from chatmd import ChatmdError, Document, dumps, resolve_runtimes
 from chatmd.shell import values
 from chatmd.shell.access import ModeratorRuntime, ShellAccess
 from chatmd.shell.shape import ByPresence, Declared, Form, Slot, records, shape
 from chatmd.shell.tool import MODES, POSITIVE, TOOL_BOOL, TOOL_PATH, Fixed, ScriptFile, ShellTool
 from chatmd.shell.values import CLEAR, Value
-from chatmd.tags import SCOPED_TAGS
+from chatmd.sources.paths import BASES, PathExpr
+from chatmd.text import markup
+from chatmd.text.tags import SCOPED_TAGS
 from tests.chatmd.documents import load
 
 texts = st.text(st.sampled_from("ab \n\t\"'&<>;=$\\{},|#é\U0001f600"), min_size=1, max_size=8).filter(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chatmd import ChatmdError, load_file
-from chatmd.problems import WORDINGS
+from chatmd.report.problems import WORDINGS
 from chatmd.shell.extensions import (
     HookAnalyzer,
     HookInterceptor,

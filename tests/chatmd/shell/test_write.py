@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chatmd import dumps
-from chatmd.tags import SHELL_TAGS
+from chatmd.text.tags import SHELL_TAGS
 from tests.chatmd.documents import load, write
 from tests.chatmd.shell.declarations import EVERYTHING, policy, shell
 

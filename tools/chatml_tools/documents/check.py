@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import chatmd
-from chatmd.problems import ChatmdError
+from chatmd.report.problems import ChatmdError
 from chatml.diagnostics.errors import CompileError
 from chatml.diagnostics.model import Diagnostic
 from chatml.surfaces.ui import UI_MODERATOR

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
-from chatmd.problems import ChatmdError
+from chatmd.report.problems import ChatmdError
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import Failure, report
 from chatml_tools.documents.reading import FORMATS, ConversationError, format_of

@@ -12,7 +12,7 @@ from itertools import takewhile
 from types import SimpleNamespace
 
 import chatmd
-from chatmd.problems import ChatmdError
+from chatmd.report.problems import ChatmdError
 from chatml.diagnostics.errors import SnapshotError
 from chatml_runtime.documents import overlay_entries
 from chatml_runtime.snapshots import ModeratorSnapshot

@@ -10,7 +10,7 @@ from typing import Any
 import chatmd
 from chatmd import nrchat
 from chatmd.nrchat.items import from_item, to_item
-from chatmd.trace_text import UnknownItemError, block
+from chatmd.transcript.trace_text import UnknownItemError, block
 from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
 from chatml_runtime.documents import script_source

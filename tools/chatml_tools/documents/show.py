@@ -9,7 +9,7 @@ import sys
 from types import SimpleNamespace
 
 import chatmd
-from chatmd.problems import ChatmdError
+from chatmd.report.problems import ChatmdError
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import print_json, report, write
 from chatml_tools.documents.reading import load_document

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 
-from chatmd.files import read_regular
+from chatmd.sources.files import read_regular
 from chatml.records import mutable
 from chatml.source import Span
 from chatml_tools.console import DOCUMENTS

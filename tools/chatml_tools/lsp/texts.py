@@ -7,7 +7,7 @@ import os.path
 from functools import cached_property
 
 import chatmd
-from chatmd.files import Reader
+from chatmd.sources.files import Reader
 from chatml.diagnostics.model import Diagnostic
 from chatml.source import EmbeddedSource, Source
 from chatml.surfaces.model import Surface

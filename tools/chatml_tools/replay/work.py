@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 
-from chatmd.problems import ChatmdError
+from chatmd.report.problems import ChatmdError
 from chatml.diagnostics.errors import ChatmlError, CompileError, RuntimeFailure
 from chatml.diagnostics.model import Diagnostic
 from chatml.records import frozen

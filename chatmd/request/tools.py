@@ -9,10 +9,10 @@ import attrs
 from chatmd.document import Document, ToolDecl
 from chatmd.elements.read_file import NAME, ReadFile
 from chatmd.elements.tool import AgentTool, Builtin, Command, McpTool
-from chatmd.paths import HostPaths
-from chatmd.problems import Diagnostic, problem
-from chatmd.read_file import open_read_file
+from chatmd.report.problems import Diagnostic, problem
+from chatmd.request.read_file import open_read_file
 from chatmd.shell.tool import mode_of
+from chatmd.sources.paths import HostPaths
 from chatml.diagnostics.suggest import did_you_mean
 from chatml.source import Span
 

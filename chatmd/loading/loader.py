@@ -14,18 +14,18 @@ from chatmd.elements.reasoning import read_reasoning
 from chatmd.elements.script import Script, check_scripts, read_script
 from chatmd.elements.tool import is_shell_tool, read_tool
 from chatmd.elements.trace import read_tool_call, read_tool_response
-from chatmd.files import Reader, normalised, read_regular
-from chatmd.imports import MARK, Expanded, File, expand
-from chatmd.parse import parse_tree
-from chatmd.problems import ChatmdError, Diagnostic, problem
-from chatmd.provenance import SourceRecord
-from chatmd.refine import Refine, is_enabled
+from chatmd.loading.imports import MARK, Expanded, File, expand
+from chatmd.loading.refine import Refine, is_enabled
+from chatmd.report.problems import ChatmdError, Diagnostic, problem
+from chatmd.report.provenance import SourceRecord
 from chatmd.shell.read import read_moderator_runtime, read_shell_access
 from chatmd.shell.read_tool import read_shell_tool
-from chatmd.sources import LoadLimits, Sources, read_root
-from chatmd.tags import MESSAGE_TAGS
-from chatmd.text import decode, digest
-from chatmd.tree import Element
+from chatmd.sources.files import Reader, normalised, read_regular
+from chatmd.sources.source import LoadLimits, Sources, read_root
+from chatmd.text.lines import decode, digest
+from chatmd.text.parse import parse_tree
+from chatmd.text.tags import MESSAGE_TAGS
+from chatmd.text.tree import Element
 from chatml.records import evolve
 from chatml.source import Source
 

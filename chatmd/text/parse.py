@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from chatmd.attributes import WHITE
-from chatmd.lexer import Kind, tokens
-from chatmd.problems import ChatmdError, fault
-from chatmd.text import decode
-from chatmd.tree import Attributes, Element, Node, Text
+from chatmd.report.problems import ChatmdError, fault
+from chatmd.text.attributes import WHITE
+from chatmd.text.lexer import Kind, tokens
+from chatmd.text.lines import decode
+from chatmd.text.tree import Attributes, Element, Node, Text
 from chatml.source import Source
 
 Piece = tuple[int, str]

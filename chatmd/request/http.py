@@ -11,8 +11,8 @@ from types import TracebackType
 
 import httpx
 
-from chatmd.files import UnreadableError
-from chatmd.resources import REMOTE_BYTES
+from chatmd.request.resources import REMOTE_BYTES
+from chatmd.sources.files import UnreadableError
 
 REDIRECTS = 5
 

@@ -10,9 +10,9 @@ import attrs
 from chatmd.document import Document
 from chatmd.elements.content import AgentItem, Content, TextItem
 from chatmd.elements.message import Message
-from chatmd.loader import load
-from chatmd.problems import ChatmdError, fault
-from chatmd.resources import Context, fetch
+from chatmd.loading.loader import load
+from chatmd.report.problems import ChatmdError, fault
+from chatmd.request.resources import Context, fetch
 
 DEEPEST = 16
 """How many sub-agents may be inside of each other."""

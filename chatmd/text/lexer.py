@@ -15,10 +15,10 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 
-from chatmd.attributes import scan
-from chatmd.problems import fault
-from chatmd.tags import BASE_TAGS, READ_FILE_NAMES, SCOPED_TAGS
-from chatmd.tree import Attributes
+from chatmd.report.problems import fault
+from chatmd.text.attributes import scan
+from chatmd.text.tags import BASE_TAGS, READ_FILE_NAMES, SCOPED_TAGS
+from chatmd.text.tree import Attributes
 from chatml.source import Source
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import attrs
 
 from chatmd.elements.read_file import NAME, ReadFile, ReadRoot
-from chatmd.files import MIB, is_below, read_regular, reason
-from chatmd.paths import HostPaths, InvalidPathError
-from chatmd.problems import ChatmdError, Diagnostic, fault
-from chatmd.text import decode
+from chatmd.report.problems import ChatmdError, Diagnostic, fault
+from chatmd.sources.files import MIB, is_below, read_regular, reason
+from chatmd.sources.paths import HostPaths, InvalidPathError
+from chatmd.text.lines import decode
 
 LINES_BUDGET = 380_928
 """The bytes of lines that one call returns at most."""

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from chatmd.provenance import SourceRecord
-from chatmd.shell.wordings import SHELL_WORDINGS
-from chatmd.wording import Wording
+from chatmd.report.provenance import SourceRecord
+from chatmd.report.shell import SHELL_WORDINGS
+from chatmd.report.wording import Wording
 from chatml.diagnostics import model
 from chatml.diagnostics.errors import CompileError
 from chatml.records import frozen

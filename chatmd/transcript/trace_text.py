@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from chatmd import markup
-from chatmd.convert import CUSTOM_OUTPUT
 from chatmd.elements import history_id
 from chatmd.elements.history_id import HistoryId
 from chatmd.elements.reasoning import SUMMARY_TEXT
 from chatmd.elements.trace import CUSTOM_CALL
-from chatmd.markup import Written
+from chatmd.request.convert import CUSTOM_OUTPUT
+from chatmd.text import markup
+from chatmd.text.markup import Written
 
 ItemDict = Mapping[str, Any]
 Attributes = list[tuple[str, Written]]

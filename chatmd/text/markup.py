@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chatmd import attributes
-from chatmd.lexer import RAW, RAW_END
+from chatmd.text import attributes
+from chatmd.text.lexer import RAW, RAW_END
 from chatml.source import Span
 
 Written = str | bool | None

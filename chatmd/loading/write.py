@@ -7,7 +7,6 @@ from typing import Any
 
 import attrs
 
-from chatmd import markup
 from chatmd.document import Document, TopLevel
 from chatmd.elements import history_id
 from chatmd.elements.config import Config
@@ -18,11 +17,12 @@ from chatmd.elements.reasoning import SUMMARY_TEXT, Reasoning
 from chatmd.elements.script import Inline, ModeratorScript, Script, ScriptLimits, ShellScript
 from chatmd.elements.tool import AgentTool, Builtin, Command, McpTool
 from chatmd.elements.trace import ToolCall, ToolResponse
-from chatmd.markup import Written
-from chatmd.quantities import show_bytes, show_duration
 from chatmd.shell.access import ModeratorRuntime, ShellAccess
 from chatmd.shell.tool import ShellTool
 from chatmd.shell.write import write_moderator_runtime, write_shell_access, write_shell_tool
+from chatmd.text import markup
+from chatmd.text.markup import Written
+from chatmd.text.quantities import show_bytes, show_duration
 from chatml.source import Span
 
 Attributes = list[tuple[str, Written]]

@@ -12,10 +12,10 @@ import os.path
 
 import attrs
 
-from chatmd.files import Reader, normalised, read_regular
-from chatmd.loader import LIMITS, load_from
-from chatmd.sources import LoadLimits, Sources, read_root
-from chatmd.text import decode
+from chatmd.loading.loader import LIMITS, load_from
+from chatmd.sources.files import Reader, normalised, read_regular
+from chatmd.sources.source import LoadLimits, Sources, read_root
+from chatmd.text.lines import decode
 
 
 @attrs.frozen

@@ -7,16 +7,16 @@ from typing import Any
 
 import attrs
 
-from chatmd.agents import RunAgent, answer
-from chatmd.attributes import WHITE
 from chatmd.document import Document
 from chatmd.elements.content import Content, DocItem, ImageItem, Item, TextItem
 from chatmd.elements.history_id import HistoryId
 from chatmd.elements.message import HistoryEntry, Message
 from chatmd.elements.reasoning import Reasoning
 from chatmd.elements.trace import CUSTOM_CALL, ToolCall, ToolResponse
-from chatmd.problems import fault
-from chatmd.resources import Context, document_text, image_url
+from chatmd.report.problems import fault
+from chatmd.request.agents import RunAgent, answer
+from chatmd.request.resources import Context, document_text, image_url
+from chatmd.text.attributes import WHITE
 
 ItemDict = dict[str, Any]
 CUSTOM_OUTPUT = "custom_tool_call_output"

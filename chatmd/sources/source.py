@@ -11,9 +11,9 @@ import re
 
 import attrs
 
-from chatmd.files import MIB, Reader, UnreadableError, is_below, normalised, read_regular, reason
-from chatmd.problems import fault
-from chatmd.provenance import SourceRecord
+from chatmd.report.problems import fault
+from chatmd.report.provenance import SourceRecord
+from chatmd.sources.files import MIB, Reader, UnreadableError, is_below, normalised, read_regular, reason
 from chatml.source import Span
 
 ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")

@@ -12,9 +12,9 @@ from collections.abc import Collection, Mapping
 
 import attrs
 
-from chatmd.problems import fault
-from chatmd.provenance import SourceRecord
-from chatmd.tree import Attributes, Element
+from chatmd.report.problems import fault
+from chatmd.report.provenance import SourceRecord
+from chatmd.text.tree import Attributes, Element
 from chatml.diagnostics.suggest import did_you_mean
 from chatml.source import Source, Span
 

@@ -81,7 +81,7 @@ def parse_path(text: str, default_base: str, *, within: str = "") -> PathExpr:
     'home'
     >>> parse_path("${hom}/notes", "tool_dir")
     Traceback (most recent call last):
-    chatmd.paths.InvalidPathError: there is no path variable `hom`: did you mean `home`?
+    chatmd.sources.paths.InvalidPathError: there is no path variable `hom`: did you mean `home`?
     """
     if not text:
         raise InvalidPathError("a path must not be empty")

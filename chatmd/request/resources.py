@@ -14,11 +14,11 @@ from types import ModuleType
 
 import attrs
 
-from chatmd.agent_cache import AgentCache
 from chatmd.elements.content import DocItem, ImageItem
-from chatmd.files import MIB, Reader, read_regular, reason
-from chatmd.problems import fault
-from chatmd.text import decode
+from chatmd.report.problems import fault
+from chatmd.request.agent_cache import AgentCache
+from chatmd.sources.files import MIB, Reader, read_regular, reason
+from chatmd.text.lines import decode
 from chatml.source import Span
 
 REMOTE_BYTES = 5_000_000
@@ -109,7 +109,7 @@ def _unavailable(src: str, span: Span | None, why: str, *, local: bool = True) -
 def _html(item: DocItem) -> ModuleType:
     """The module that converts HTML, loaded when the first document asks for it."""
     try:
-        return importlib.import_module("chatmd.html")
+        return importlib.import_module("chatmd.request.html")
     except ImportError:
         why = "converting HTML needs the packages of `chatml[html]`, which are not installed"
         raise _unavailable(item.url, item.span, why) from None

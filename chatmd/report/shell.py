@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chatmd.wording import Wording
+from chatmd.report.wording import Wording
 
 LISTS = "separate the entries with commas and leave none of them empty"
 

@@ -34,7 +34,7 @@ class Text:
     def offset(self, index: int) -> int:
         """The offset in the source of the character at an index of `text`.
 
-        >>> from chatmd.parse import parse_tree
+        >>> from chatmd.text.parse import parse_tree
         >>> (user,) = parse_tree("<user>ab<!-- c -->d</user>")
         >>> user.children[0].offset(2)
         18
@@ -132,7 +132,7 @@ def flatten(nodes: Iterable[Node]) -> Iterator[Text | tuple[str, Attributes] | N
 def show(nodes: Iterable[Node]) -> str:
     """A tree as one line of text, in the notation of the conformance cases.
 
-    >>> from chatmd.parse import parse_tree
+    >>> from chatmd.text.parse import parse_tree
     >>> print(show(parse_tree('<user>see <doc src="a" local/></user>')))
     user['see ', doc{src='a', local}[]]
     """

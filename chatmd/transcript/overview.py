@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from chatmd.agents import RunAgent
-from chatmd.convert import to_input_items
 from chatmd.document import Document, ToolDecl
 from chatmd.elements.read_file import ReadFile
 from chatmd.elements.script import Inline
-from chatmd.loader import load_file
-from chatmd.paths import HostPaths, InvalidPathError, PathExpr
-from chatmd.problems import ChatmdError, Diagnostic, encode
-from chatmd.resources import Context
+from chatmd.loading.loader import load_file
+from chatmd.loading.shell_tools import resolve_runtimes
+from chatmd.report.problems import ChatmdError, Diagnostic, encode
+from chatmd.request.agents import RunAgent
+from chatmd.request.convert import to_input_items
+from chatmd.request.resources import Context
+from chatmd.request.tools import check_tools, declared_tools, schema, summary
 from chatmd.shell.authority import authority, show_authority
-from chatmd.shell.resolve import resolve_runtimes
 from chatmd.shell.runtime import Runtime
-from chatmd.tools import check_tools, declared_tools, schema, summary
-from chatmd.trace_text import flatten_output
+from chatmd.sources.paths import HostPaths, InvalidPathError, PathExpr
+from chatmd.transcript.trace_text import flatten_output
 
 LONGEST_TEXT = 400
 

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from chatmd.elements.content import AgentItem, flatten
-from chatmd.files import MIB, read_regular, replace_file
+from chatmd.sources.files import MIB, read_regular, replace_file
 
 DAY = 24 * 60 * 60.0
 MOST = 1000

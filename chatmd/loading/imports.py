@@ -12,14 +12,14 @@ from collections.abc import Sequence
 
 import attrs
 
-from chatmd import attributes
-from chatmd.files import directory_of, normalised, normalised_beside
-from chatmd.parse import parse_tree
-from chatmd.problems import ChatmdError, Diagnostic, fault, problem
-from chatmd.provenance import SourceRecord
-from chatmd.sources import Sources
-from chatmd.text import decode, digest
-from chatmd.tree import Element, Node, Text
+from chatmd.report.problems import ChatmdError, Diagnostic, fault, problem
+from chatmd.report.provenance import SourceRecord
+from chatmd.sources.files import directory_of, normalised, normalised_beside
+from chatmd.sources.source import Sources
+from chatmd.text import attributes
+from chatmd.text.lines import decode, digest
+from chatmd.text.parse import parse_tree
+from chatmd.text.tree import Element, Node, Text
 from chatml.diagnostics.suggest import did_you_mean
 from chatml.records import evolve
 from chatml.source import Source, Span

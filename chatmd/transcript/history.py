@@ -9,13 +9,13 @@ from typing import Any
 
 import attrs
 
-from chatmd.agents import RunAgent
-from chatmd.convert import IdentifiedItem, ItemDict, identified_items
 from chatmd.document import Document
 from chatmd.elements.history_id import HistoryId
 from chatmd.elements.message import HistoryEntry
-from chatmd.problems import fault
-from chatmd.resources import Context
+from chatmd.report.problems import fault
+from chatmd.request.agents import RunAgent
+from chatmd.request.convert import IdentifiedItem, ItemDict, identified_items
+from chatmd.request.resources import Context
 from chatml.source import Span
 
 

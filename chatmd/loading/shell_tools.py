@@ -8,7 +8,7 @@ import attrs
 
 from chatmd.document import Document
 from chatmd.elements.tool import Command
-from chatmd.problems import ChatmdError, Diagnostic, problem
+from chatmd.report.problems import ChatmdError, Diagnostic, problem
 from chatmd.shell.access import ShellAccess
 from chatmd.shell.profiles import HERE, PREFIX, defaults, legacy, profile, profiles
 from chatmd.shell.runtime import Platform, Runtime, merge

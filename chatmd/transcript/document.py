@@ -11,15 +11,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from chatmd import markup
-from chatmd.attributes import WHITE
-from chatmd.convert import CUSTOM_OUTPUT
 from chatmd.elements.trace import CUSTOM_CALL
-from chatmd.files import replace_file
-from chatmd.lexer import RAW_END
-from chatmd.markup import Written
-from chatmd.text import decode
-from chatmd.trace_text import flatten_output, message_text
+from chatmd.request.convert import CUSTOM_OUTPUT
+from chatmd.sources.files import replace_file
+from chatmd.text import markup
+from chatmd.text.attributes import WHITE
+from chatmd.text.lexer import RAW_END
+from chatmd.text.lines import decode
+from chatmd.text.markup import Written
+from chatmd.transcript.trace_text import flatten_output, message_text
 
 DATA_DIR = ".chatmd"
 STUB = "<user>\n\n</user>"

@@ -13,12 +13,12 @@ from typing import Any
 
 import attrs
 
-from chatmd import markup
 from chatmd.elements.history_id import HistoryId
-from chatmd.files import MIB, read_regular, replace_file
-from chatmd.history import Entry, fingerprint
-from chatmd.trace_text import ItemDict, UnknownItemError, block, message_text
-from chatmd.transcript import DATA_DIR
+from chatmd.sources.files import MIB, read_regular, replace_file
+from chatmd.text import markup
+from chatmd.transcript.document import DATA_DIR
+from chatmd.transcript.history import Entry, fingerprint
+from chatmd.transcript.trace_text import ItemDict, UnknownItemError, block, message_text
 
 PROMPT_BYTES = 256 * MIB
 
@@ -60,7 +60,7 @@ class Session:
     """What an export is made of.
 
     `prompt_file` is the document that the session began with, `history` every entry in order, `checkpoint` the
-    fingerprints of the entries that came from the document (see `chatmd.history.checkpoint`): an entry that is still
+    fingerprints of the entries that came from the document (`chatmd.checkpoint`): an entry that is still
     the same is not written again. `overlay` lists the moderator's changes: prepended and appended items,
     replacements, deletions, the halt. Payload files are taken from the `.chatmd` directories beside the prompt, in
     `cwd` and in `session_dir`.

@@ -1,0 +1,1 @@
+"""A document from its text, and back."""

@@ -1,0 +1,1 @@
+"""A document as a request to a model."""

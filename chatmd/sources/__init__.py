@@ -1,0 +1,1 @@
+"""The files that a document is made of."""

@@ -1,0 +1,1 @@
+"""Document text and its tree."""

@@ -1,0 +1,1 @@
+"""What was said, as a document."""
