@@ -10,7 +10,7 @@
 | a conversation described as data | `chatml_runtime.scenario` |
 | trying policies out | `chatml_runtime.testing` |
 
-The exceptions are drawn as a tree in `chatml_runtime.errors`.
+The exceptions are drawn as a tree in `chatml_runtime.script.errors`.
 """
 
 import typing

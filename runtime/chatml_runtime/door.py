@@ -1,14 +1,90 @@
 """Everything public of the runtime, imported at once: what the package hands out when it is first asked for a name."""
 
-from chatml_runtime.approvals import AskChoice, AskText
-from chatml_runtime.background import BackgroundLoop
-from chatml_runtime.capabilities import Capabilities, ModelError, ModelOk, ModelRecipe, ModelRefused, ToolError, ToolOk
-from chatml_runtime.changes import OverlayChange, Subscription
-from chatml_runtime.clocks import Clock, ManualClock
-from chatml_runtime.controller import Controller
-from chatml_runtime.conversation import Conversation, RunEnd, RunReport, run_conversation
-from chatml_runtime.documents import export_overlay, moderator_script, overlay_entries
-from chatml_runtime.effects import (
+from chatml_runtime.host.background import BackgroundLoop
+from chatml_runtime.host.clocks import Clock, ManualClock
+from chatml_runtime.host.controller import Controller
+from chatml_runtime.host.conversation import Conversation, RunEnd, RunReport, run_conversation
+from chatml_runtime.host.followups import AutomaticTurn, FollowupLedger, StartReason
+from chatml_runtime.host.hosts import ApprovalProvider, ModelClient, Steering, ToolRunner, View
+from chatml_runtime.host.jobs import JobKind, JobRunner, JobState
+from chatml_runtime.host.policy import (
+    BudgetPolicy,
+    PauseCondition,
+    RuntimePolicy,
+    TurnDecision,
+    TurnRateLimit,
+    collapse,
+    decide_after_turn,
+    next_self_triggered,
+)
+from chatml_runtime.host.post import Post
+from chatml_runtime.host.reduction import ControllerActions, reduce_outcomes
+from chatml_runtime.host.rows import Row, VisibleHistory
+from chatml_runtime.host.scheduler import Scheduler
+from chatml_runtime.host.tools import Tool, Toolbox
+from chatml_runtime.host.turns import PreparedRequest, TurnDriver, TurnInput
+from chatml_runtime.host.work import AsyncWork
+from chatml_runtime.moderation.capabilities import (
+    Capabilities,
+    ModelError,
+    ModelOk,
+    ModelRecipe,
+    ModelRefused,
+    ToolError,
+    ToolOk,
+)
+from chatml_runtime.moderation.changes import OverlayChange, Subscription
+from chatml_runtime.moderation.documents import export_overlay, moderator_script, overlay_entries
+from chatml_runtime.moderation.identities import (
+    EntryId,
+    EntryIdAllocator,
+    HistoryEntry,
+    IdentityError,
+    validate_history,
+)
+from chatml_runtime.moderation.items import Item
+from chatml_runtime.moderation.moderator import MODERATOR_LIMITS, Moderator
+from chatml_runtime.moderation.outcome import (
+    AppendItem,
+    DeleteItem,
+    Outcome,
+    PrependInstruction,
+    Redirect,
+    ReplaceItem,
+    RewriteArgs,
+)
+from chatml_runtime.moderation.overlay import (
+    Canonical,
+    EffectiveEntry,
+    Inserted,
+    Insertion,
+    Overlay,
+    Replacement,
+    ReplacementRecord,
+    Tombstone,
+)
+from chatml_runtime.moderation.results import DrainResult, EventInput, ModerationResult, RunRecord, StopReason
+from chatml_runtime.moderation.snapshots import ModeratorSnapshot
+from chatml_runtime.moderation.tool_calls import ReviewedCall, apply_tool_decision, call_of, output_item, result_of
+from chatml_runtime.moderation.vocabulary import (
+    InternalEvent,
+    ItemAppended,
+    ModerationContext,
+    Phase,
+    PostToolResponse,
+    PreToolCall,
+    SessionResume,
+    SessionStart,
+    ToolCall,
+    ToolDesc,
+    ToolKind,
+    ToolResult,
+    TurnEnd,
+    TurnStart,
+)
+from chatml_runtime.script.approvals import AskChoice, AskText
+from chatml_runtime.script.contract import Entrypoints
+from chatml_runtime.script.effects import (
     Approve,
     Effect,
     EndSession,
@@ -18,8 +94,7 @@ from chatml_runtime.effects import (
     RequestTurn,
     decode_local_effect,
 )
-from chatml_runtime.entrypoints import Entrypoints
-from chatml_runtime.errors import (
+from chatml_runtime.script.errors import (
     ApprovalResponseError,
     BudgetExceededError,
     CommitRejectedError,
@@ -47,72 +122,11 @@ from chatml_runtime.errors import (
     UnknownTargetError,
     UnserializableValueError,
 )
-from chatml_runtime.followups import AutomaticTurn, FollowupLedger, StartReason
-from chatml_runtime.hosts import ApprovalProvider, ModelClient, Steering, ToolRunner, View
-from chatml_runtime.identities import EntryId, EntryIdAllocator, HistoryEntry, IdentityError, validate_history
-from chatml_runtime.items import Item
-from chatml_runtime.jobs import JobKind, JobRunner, JobState
-from chatml_runtime.moderator import MODERATOR_LIMITS, Moderator
-from chatml_runtime.operations import OpContext, OpDef, OpKind, allow_all_phases, require_phases
-from chatml_runtime.outcome import (
-    AppendItem,
-    DeleteItem,
-    Outcome,
-    PrependInstruction,
-    Redirect,
-    ReplaceItem,
-    RewriteArgs,
-)
-from chatml_runtime.overlay import (
-    Canonical,
-    EffectiveEntry,
-    Inserted,
-    Insertion,
-    Overlay,
-    Replacement,
-    ReplacementRecord,
-    Tombstone,
-)
-from chatml_runtime.policy import (
-    BudgetPolicy,
-    PauseCondition,
-    RuntimePolicy,
-    TurnDecision,
-    TurnRateLimit,
-    collapse,
-    decide_after_turn,
-    next_self_triggered,
-)
-from chatml_runtime.post import Post
-from chatml_runtime.reduction import ControllerActions, reduce_outcomes
-from chatml_runtime.registry import OpRegistry
-from chatml_runtime.results import DrainResult, EventInput, ModerationResult, RunRecord, StopReason
-from chatml_runtime.rows import Row, VisibleHistory
-from chatml_runtime.scheduler import Scheduler
-from chatml_runtime.scripts import ArtifactCache, CompiledScript, ScriptArtifact, compile_script
-from chatml_runtime.session import RunResult, RunStatus, Session
-from chatml_runtime.snapshots import ModeratorSnapshot
-from chatml_runtime.standard import Handlers
-from chatml_runtime.tool_calls import ReviewedCall, apply_tool_decision, call_of, output_item, result_of
-from chatml_runtime.tools import Tool, Toolbox
-from chatml_runtime.turns import PreparedRequest, TurnDriver, TurnInput
-from chatml_runtime.vocabulary import (
-    InternalEvent,
-    ItemAppended,
-    ModerationContext,
-    Phase,
-    PostToolResponse,
-    PreToolCall,
-    SessionResume,
-    SessionStart,
-    ToolCall,
-    ToolDesc,
-    ToolKind,
-    ToolResult,
-    TurnEnd,
-    TurnStart,
-)
-from chatml_runtime.work import AsyncWork
+from chatml_runtime.script.operations import OpContext, OpDef, OpKind, allow_all_phases, require_phases
+from chatml_runtime.script.registry import OpRegistry
+from chatml_runtime.script.scripts import ArtifactCache, CompiledScript, ScriptArtifact, compile_script
+from chatml_runtime.script.session import RunResult, RunStatus, Session
+from chatml_runtime.script.standard import Handlers
 
 __all__ = [
     "MODERATOR_LIMITS",

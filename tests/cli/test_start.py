@@ -71,8 +71,8 @@ def test_playing_a_scenario_needs_no_event_loop_and_no_documents(tmp_path: Path)
     policy.write_text("let initial_state = 0\nlet on_event c s e = Task.pure(s + 1)", encoding="utf-8")
     events.write_text("[{ phase: 'turn_start' }]", encoding="utf-8")
     modules = imported("run", str(policy), "--events", str(events), isolated=False)
-    assert "chatml_runtime.moderator" in modules
-    assert modules & {"asyncio", "chatmd", "chatml_runtime.controller", "chatml_runtime.door", "ssl"} == set()
+    assert "chatml_runtime.moderation.moderator" in modules
+    assert modules & {"asyncio", "chatmd", "chatml_runtime.host.controller", "chatml_runtime.door", "ssl"} == set()
 
 
 def test_checking_loads_no_engine(tmp_path: Path) -> None:

@@ -136,7 +136,8 @@ def test_steps_that_run_out_are_told(tmp_path: Path) -> None:
     script = "let initial_state = 0\nlet rec spin n = spin(n + 1)\nlet on_event ctx st ev = Task.pure(spin(0) + 0)\n"
     paths = write(tmp_path, guard_chatml=script, events_json5="[{ phase: 'turn_end' }]")
     program = (
-        "import sys; from chatml.values.limits import Limits; from chatml_runtime.moderator import Moderator\n"
+        "import sys; from chatml.values.limits import Limits\n"
+        "from chatml_runtime.moderation.moderator import Moderator\n"
         "Moderator.create.__func__.__kwdefaults__['limits'] = Limits(steps=2_000)\n"
         f"{COMMANDS['chatml']}"
     )
@@ -264,7 +265,7 @@ def test_nothing_is_loaded_for_it_without_the_option(tmp_path: Path) -> None:
     for arguments in (["run", paths[0]], ["run", paths[0], "--events", paths[1]]):
         program = (
             f"import sys; from chatml_tools.commands import main; main({arguments!r})\n"
-            "print([name for name in sys.modules if 'trac' in name and name.startswith('chatml')])"
+            "print([name for name in sys.modules if {'trace', 'tracing'} & {*name.split('.')} and 'chatml' in name])"
         )
         done = subprocess.run(
             [sys.executable, "-c", program], env=environment(), capture_output=True, encoding="utf-8", check=True

@@ -28,14 +28,14 @@ import chatml
 from chatml.diagnostics.errors import ChatmlError
 from chatml.values.model import Value
 from chatml.values.text import show
-from chatml_runtime import errors
-from chatml_runtime.approvals import AskChoice, PendingRequest
-from chatml_runtime.effects import Effect
-from chatml_runtime.operations import OpContext
-from chatml_runtime.registry import OpRegistry
-from chatml_runtime.scripts import compile_script
-from chatml_runtime.standard import Handlers
-from chatml_runtime.tracing import trace_script
+from chatml_runtime.script import errors
+from chatml_runtime.script.approvals import AskChoice, PendingRequest
+from chatml_runtime.script.effects import Effect
+from chatml_runtime.script.operations import OpContext
+from chatml_runtime.script.registry import OpRegistry
+from chatml_runtime.script.scripts import compile_script
+from chatml_runtime.script.standard import Handlers
+from chatml_runtime.script.tracing import trace_script
 
 CORPUS = Path(__file__).parent / "corpus"
 SURFACES = {"moderator": chatml.MODERATOR, "ui": chatml.UI_MODERATOR}

@@ -8,12 +8,12 @@ from chatml.surfaces.model import Surface
 from chatml.surfaces.moderator import MODERATOR
 from chatml.values.model import Value
 from chatml.values.text import show
-from chatml_runtime.changes import OverlayChange
-from chatml_runtime.identities import EntryId, EntryIdAllocator, HistoryEntry
-from chatml_runtime.moderator import Moderator
-from chatml_runtime.results import DrainResult, EventInput, ModerationResult
-from chatml_runtime.scripts import ScriptArtifact, compile_script
-from chatml_runtime.vocabulary import Event, InternalEvent, TurnStart
+from chatml_runtime.moderation.changes import OverlayChange
+from chatml_runtime.moderation.identities import EntryId, EntryIdAllocator, HistoryEntry
+from chatml_runtime.moderation.moderator import Moderator
+from chatml_runtime.moderation.results import DrainResult, EventInput, ModerationResult
+from chatml_runtime.moderation.vocabulary import Event, InternalEvent, TurnStart
+from chatml_runtime.script.scripts import ScriptArtifact, compile_script
 
 H2 = (
     {"type": "message", "role": "user", "content": "Hello"},

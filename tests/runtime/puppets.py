@@ -8,10 +8,10 @@ from typing import Any
 from chatml.engines.engine import Engine
 from chatml.values.limits import Limits
 from chatml.values.model import Bind, BuiltinFunction, Ref, Task, Value
-from chatml_runtime.operations import OpDef
-from chatml_runtime.registry import OpRegistry
-from chatml_runtime.session import Session
-from chatml_runtime.standard import Handlers
+from chatml_runtime.script.operations import OpDef
+from chatml_runtime.script.registry import OpRegistry
+from chatml_runtime.script.session import Session
+from chatml_runtime.script.standard import Handlers
 
 TURN_START = {"phase": "turn_start"}
 TICK = ("Tick",)

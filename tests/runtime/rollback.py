@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from chatml.pipeline import EngineName, Instance
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml.values.limits import Limits
-from chatml_runtime.errors import OperationFailed
-from chatml_runtime.operations import OpContext
-from chatml_runtime.registry import OpRegistry
-from chatml_runtime.scripts import compile_script
-from chatml_runtime.standard import Handlers
-from chatml_runtime.tracing import trace_script
+from chatml_runtime.script.errors import OperationFailed
+from chatml_runtime.script.operations import OpContext
+from chatml_runtime.script.registry import OpRegistry
+from chatml_runtime.script.scripts import compile_script
+from chatml_runtime.script.standard import Handlers
+from chatml_runtime.script.tracing import trace_script
 
 PRELUDE = """
 let counter = ref(0)

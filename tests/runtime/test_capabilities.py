@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chatml.surfaces.ui import UI_MODERATOR
-from chatml_runtime.capabilities import (
+from chatml_runtime.moderation.capabilities import (
     Capabilities,
     ModelError,
     ModelOk,
@@ -17,9 +17,9 @@ from chatml_runtime.capabilities import (
     ToolError,
     ToolOk,
 )
-from chatml_runtime.errors import OperationFailed, SessionBusyError, TaskFailedError
-from chatml_runtime.identities import Json
-from chatml_runtime.vocabulary import InternalEvent, TurnStart
+from chatml_runtime.moderation.identities import Json
+from chatml_runtime.moderation.vocabulary import InternalEvent, TurnStart
+from chatml_runtime.script.errors import OperationFailed, SessionBusyError, TaskFailedError
 from tests.runtime.conversations import TICK, Conversation
 
 CALL_TOOL = """let initial_state = ""

@@ -12,7 +12,7 @@ from chatml.diagnostics.errors import CompileError
 from chatml.diagnostics.explain import Example, read_catalogue
 from chatml.diagnostics.model import Diagnostic
 from chatml_runtime.scenario import read_scenario
-from chatml_runtime.scripts import compile_script
+from chatml_runtime.script.scripts import compile_script
 
 ENTRIES = read_catalogue("chatml_runtime")
 EXAMPLES = [(code, example) for code, entry in ENTRIES.items() for example in entry.examples]

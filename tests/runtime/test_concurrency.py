@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from chatml.surfaces.ui import UI_MODERATOR
-from chatml_runtime.approvals import AskText
-from chatml_runtime.capabilities import Capabilities, ToolOk
-from chatml_runtime.errors import SessionBusyError, SessionClosedError
-from chatml_runtime.identities import Json
-from chatml_runtime.tool_calls import ToolCall
-from chatml_runtime.turns import TurnDriver, TurnInput
-from chatml_runtime.vocabulary import InternalEvent
+from chatml_runtime.host.turns import TurnDriver, TurnInput
+from chatml_runtime.moderation.capabilities import Capabilities, ToolOk
+from chatml_runtime.moderation.identities import Json
+from chatml_runtime.moderation.tool_calls import ToolCall
+from chatml_runtime.moderation.vocabulary import InternalEvent
+from chatml_runtime.script.approvals import AskText
+from chatml_runtime.script.errors import SessionBusyError, SessionClosedError
 from tests.runtime.conversations import TICK, Conversation
 
 COUNT = "| `Add(n) -> Task.pure(st + n)"

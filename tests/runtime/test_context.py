@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from chatml.border.python import from_json
 from chatml.diagnostics.errors import BoundaryError
-from chatml_runtime.capabilities import Capabilities, ToolOk
-from chatml_runtime.history import SeenHistory, arrays_in
-from chatml_runtime.identities import EntryId, HistoryEntry
-from chatml_runtime.items import Item
-from chatml_runtime.results import EventInput
-from chatml_runtime.vocabulary import (
+from chatml_runtime.moderation.capabilities import Capabilities, ToolOk
+from chatml_runtime.moderation.history import SeenHistory, arrays_in
+from chatml_runtime.moderation.identities import EntryId, HistoryEntry
+from chatml_runtime.moderation.items import Item
+from chatml_runtime.moderation.results import EventInput
+from chatml_runtime.moderation.vocabulary import (
     ItemAppended,
     ModerationContext,
     Phase,

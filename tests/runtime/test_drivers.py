@@ -12,10 +12,10 @@ import pytest
 
 from chatml.values.limits import Budget, Limits
 from chatml.values.model import Catch, Perform, Pure, Ref, Task
-from chatml_runtime.errors import LimitExceededError, OperationFailed, SessionBusyError, TaskFailedError
-from chatml_runtime.operations import OpContext
-from chatml_runtime.session import RunStatus, Session
-from chatml_runtime.standard import Handlers
+from chatml_runtime.script.errors import LimitExceededError, OperationFailed, SessionBusyError, TaskFailedError
+from chatml_runtime.script.operations import OpContext
+from chatml_runtime.script.session import RunStatus, Session
+from chatml_runtime.script.standard import Handlers
 from tests.runtime.puppets import TICK, TURN_START, PuppetInstance, function, session, then
 
 CALL = Perform("Tool.call", ("t", ("Null",)))

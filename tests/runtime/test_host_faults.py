@@ -8,10 +8,10 @@ from typing import Any, cast
 import pytest
 
 import chatml
-from chatml_runtime.identities import EntryIdAllocator, HistoryEntry
-from chatml_runtime.moderator import Moderator
-from chatml_runtime.results import EventInput
-from chatml_runtime.vocabulary import TurnEnd
+from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry
+from chatml_runtime.moderation.moderator import Moderator
+from chatml_runtime.moderation.results import EventInput
+from chatml_runtime.moderation.vocabulary import TurnEnd
 from tests.runtime.conversations import artifact
 
 SCRIPT = artifact("| `Tick -> Task.pure(st + 1)")

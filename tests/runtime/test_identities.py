@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatml.values.model import INT_MAX
-from chatml_runtime.identities import (
+from chatml_runtime.moderation.identities import (
     EntryId,
     EntryIdAllocator,
     HistoryEntry,

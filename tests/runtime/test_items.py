@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from chatml.border.python import from_json, to_json
-from chatml_runtime.errors import ItemDecodeError
-from chatml_runtime.items import SHAPES, Item, decode_item, instruction
+from chatml_runtime.moderation.items import SHAPES, Item, decode_item, instruction
+from chatml_runtime.script.errors import ItemDecodeError
 
 ANNOTATED = {"type": "output_text", "text": "hi", "annotations": []}
 

@@ -7,11 +7,16 @@ from typing import Any
 import pytest
 
 from chatml.surfaces.ui import UI_MODERATOR
-from chatml_runtime.approvals import AskText
-from chatml_runtime.capabilities import Capabilities
-from chatml_runtime.changes import Deleted, Halted, InsertedEntry, Position, Replaced
-from chatml_runtime.effects import EndSession, Halt, Reject
-from chatml_runtime.errors import (
+from chatml_runtime.moderation.capabilities import Capabilities
+from chatml_runtime.moderation.changes import Deleted, Halted, InsertedEntry, Position, Replaced
+from chatml_runtime.moderation.identities import EntryId
+from chatml_runtime.moderation.outcome import Outcome
+from chatml_runtime.moderation.overlay import Inserted, Overlay, Replacement
+from chatml_runtime.moderation.results import RunRecord, StopReason
+from chatml_runtime.moderation.vocabulary import Phase, PreToolCall, SessionStart, ToolCall, TurnEnd
+from chatml_runtime.script.approvals import AskText
+from chatml_runtime.script.effects import EndSession, Halt, Reject
+from chatml_runtime.script.errors import (
     ItemDecodeError,
     NotSuspendedError,
     ReplayError,
@@ -21,12 +26,7 @@ from chatml_runtime.errors import (
     ToolDecisionConflictError,
     UnknownTargetError,
 )
-from chatml_runtime.identities import EntryId
-from chatml_runtime.outcome import Outcome
-from chatml_runtime.overlay import Inserted, Overlay, Replacement
-from chatml_runtime.results import RunRecord, StopReason
-from chatml_runtime.session import RunStatus
-from chatml_runtime.vocabulary import Phase, PreToolCall, SessionStart, ToolCall, TurnEnd
+from chatml_runtime.script.session import RunStatus
 from tests.runtime.conversations import H2, TICK, Conversation
 
 QUEUE = """

@@ -9,20 +9,20 @@ import attrs
 import pytest
 
 from chatml.values.model import Perform, Pure, Spawn, Task
-from chatml_runtime import effects
-from chatml_runtime.approvals import AskChoice, AskText
-from chatml_runtime.arguments import Kind
-from chatml_runtime.effects import LOCAL_EFFECTS, Effect, decode_local_effect
-from chatml_runtime.errors import (
+from chatml_runtime.script import effects
+from chatml_runtime.script.approvals import AskChoice, AskText
+from chatml_runtime.script.arguments import Kind
+from chatml_runtime.script.effects import LOCAL_EFFECTS, Effect, decode_local_effect
+from chatml_runtime.script.errors import (
     ApprovalResponseError,
     CommitRejectedError,
     InstantiationError,
     OperationFailed,
     TaskFailedError,
 )
-from chatml_runtime.operations import OpContext, OpDef, OpKind, allow_all_phases, require_phases
-from chatml_runtime.registry import OpRegistry
-from chatml_runtime.standard import STANDARD, Handlers
+from chatml_runtime.script.operations import OpContext, OpDef, OpKind, allow_all_phases, require_phases
+from chatml_runtime.script.registry import OpRegistry
+from chatml_runtime.script.standard import STANDARD, Handlers
 from tests.runtime.puppets import TICK, TURN_START, session, then
 
 SAMPLES = {Kind.STRING: "text", Kind.INT: 5, Kind.STRINGS: ["a", "b"], Kind.VALUE: ("Null",)}

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatml_runtime.changes import Position
-from chatml_runtime.effects import Halt
-from chatml_runtime.errors import ItemDecodeError, UnknownTargetError
-from chatml_runtime.identities import EntryId, EntryIdAllocator, HistoryEntry
-from chatml_runtime.items import Item
-from chatml_runtime.outcome import AppendItem, DeleteItem, OverlayOp, PrependInstruction, ReplaceItem
-from chatml_runtime.overlay import CANONICAL, Inserted, Overlay, Replacement, plan
+from chatml_runtime.moderation.changes import Position
+from chatml_runtime.moderation.identities import EntryId, EntryIdAllocator, HistoryEntry
+from chatml_runtime.moderation.items import Item
+from chatml_runtime.moderation.outcome import AppendItem, DeleteItem, OverlayOp, PrependInstruction, ReplaceItem
+from chatml_runtime.moderation.overlay import CANONICAL, Inserted, Overlay, Replacement, plan
+from chatml_runtime.script.effects import Halt
+from chatml_runtime.script.errors import ItemDecodeError, UnknownTargetError
 
 
 def message(text: str, role: str = "user") -> dict[str, Any]:

@@ -14,7 +14,7 @@ from chatml.source import Source
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml.syntax.parse import parse
 from chatml_runtime.scenario import Stage, read_scenario
-from chatml_runtime.scripts import ScriptArtifact, compile_script
+from chatml_runtime.script.scripts import ScriptArtifact, compile_script
 from chatml_tools.commands import main
 from tests.house import ROOT
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatml.pipeline import EngineName
-from chatml_runtime.errors import HandlerError
+from chatml_runtime.script.errors import HandlerError
 from tests.runtime.rollback import FAILURES, WRITES, Part, Subject, asking, body, engines, parts
 
 EXAMPLES = settings(max_examples=60, deadline=None)

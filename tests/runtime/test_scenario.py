@@ -14,11 +14,11 @@ from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml.values.text import show
+from chatml_runtime.moderation.vocabulary import InternalEvent
 from chatml_runtime.scenario import play, read_scenario
 from chatml_runtime.scenario.data import read_data
 from chatml_runtime.scenario.locate import locate
 from chatml_runtime.scenario.model import Advance, Append, Deliver, Respond
-from chatml_runtime.vocabulary import InternalEvent
 from tests.runtime.conversations import artifact
 
 

@@ -14,17 +14,17 @@ from chatml.surfaces.model import Surface
 from chatml.surfaces.moderator import MODERATOR
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml.values.limits import Limits
-from chatml_runtime.entrypoints import Entrypoints
-from chatml_runtime.errors import (
+from chatml_runtime.script.contract import Entrypoints
+from chatml_runtime.script.errors import (
     HandlerContractError,
     InstantiationError,
     InvalidContextError,
     ScriptRuntimeError,
 )
-from chatml_runtime.operations import OpDef, OpKind
-from chatml_runtime.registry import OpRegistry
-from chatml_runtime.scripts import ArtifactCache, CompiledScript, compile_script, source_hash
-from chatml_runtime.session import Session
+from chatml_runtime.script.operations import OpDef, OpKind
+from chatml_runtime.script.registry import OpRegistry
+from chatml_runtime.script.scripts import ArtifactCache, CompiledScript, compile_script, source_hash
+from chatml_runtime.script.session import Session
 from tests.runtime.conversations import TICK, Conversation, artifact, cases
 
 TURN_START = {"phase": "turn_start"}

@@ -11,8 +11,8 @@ import pytest
 
 from chatml.values.limits import Limits
 from chatml.values.model import Perform, Pure, Ref, Task
-from chatml_runtime.effects import Effect
-from chatml_runtime.errors import (
+from chatml_runtime.script.effects import Effect
+from chatml_runtime.script.errors import (
     ChatmlError,
     CommitRejectedError,
     HandlerError,
@@ -22,8 +22,8 @@ from chatml_runtime.errors import (
     TaskFailedError,
     ToolDecisionConflictError,
 )
-from chatml_runtime.operations import OpDef, OpKind
-from chatml_runtime.session import RunStatus
+from chatml_runtime.script.operations import OpDef, OpKind
+from chatml_runtime.script.session import RunStatus
 from tests.runtime.puppets import TICK, TURN_START, PuppetInstance, session, then
 
 PREPEND = Perform("Turn.prepend_system", ("x",))

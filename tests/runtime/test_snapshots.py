@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from chatmd import load
 from chatml.surfaces.ui import UI_MODERATOR
-from chatml_runtime.approvals import AskText
-from chatml_runtime.documents import export_overlay, overlay_entries
-from chatml_runtime.errors import (
+from chatml_runtime.moderation.documents import export_overlay, overlay_entries
+from chatml_runtime.moderation.identities import EntryId, EntryIdAllocator, IdentityError
+from chatml_runtime.moderation.snapshots import ModeratorSnapshot
+from chatml_runtime.script.approvals import AskText
+from chatml_runtime.script.errors import (
     CommitRejectedError,
     SessionEndedError,
     SnapshotFormatError,
@@ -22,8 +24,6 @@ from chatml_runtime.errors import (
     SnapshotSuspendedError,
     UnserializableValueError,
 )
-from chatml_runtime.identities import EntryId, EntryIdAllocator, IdentityError
-from chatml_runtime.snapshots import ModeratorSnapshot
 from tests.runtime.conversations import H2, Conversation, artifact
 from tests.runtime.test_moderator import R_039
 

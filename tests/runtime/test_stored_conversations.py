@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatml.surfaces.ui import UI_MODERATOR
-from chatml_runtime.errors import ItemDecodeError
 from chatml_runtime.replay import Replayed, replay
 from chatml_runtime.replay.stored import turns_of
 from chatml_runtime.scenario import read_scenario
-from chatml_runtime.scripts import ScriptArtifact, compile_script
+from chatml_runtime.script.errors import ItemDecodeError
+from chatml_runtime.script.scripts import ScriptArtifact, compile_script
 
 
 def user(text: str = "Hi") -> dict[str, Any]:

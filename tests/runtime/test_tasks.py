@@ -9,10 +9,10 @@ import pytest
 
 from chatml.values.limits import Limits
 from chatml.values.model import Bind, Catch, Fail, Map, Perform, Pure, Spawn, Task, Value
-from chatml_runtime.effects import Effect
-from chatml_runtime.errors import HandlerContractError, LimitExceededError, TaskFailedError
-from chatml_runtime.operations import OpContext, OpDef, OpKind
-from chatml_runtime.standard import Handlers
+from chatml_runtime.script.effects import Effect
+from chatml_runtime.script.errors import HandlerContractError, LimitExceededError, TaskFailedError
+from chatml_runtime.script.operations import OpContext, OpDef, OpKind
+from chatml_runtime.script.standard import Handlers
 from tests.runtime.puppets import TICK, TURN_START, function, session, then
 
 NODES = 1_000_000

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from chatml_runtime.errors import ItemDecodeError
-from chatml_runtime.outcome import Outcome
-from chatml_runtime.tool_calls import apply_tool_decision, call_of, output_item, parse_payload, result_of
-from chatml_runtime.vocabulary import PostToolResponse, PreToolCall, ToolCall, ToolKind
+from chatml_runtime.moderation.outcome import Outcome
+from chatml_runtime.moderation.tool_calls import apply_tool_decision, call_of, output_item, parse_payload, result_of
+from chatml_runtime.moderation.vocabulary import PostToolResponse, PreToolCall, ToolCall, ToolKind
+from chatml_runtime.script.errors import ItemDecodeError
 from tests.runtime.conversations import Conversation
 
 FUNCTION = {"type": "function_call", "name": "q", "arguments": '{"m":"fast"}', "call_id": "c1", "id": "fc1"}

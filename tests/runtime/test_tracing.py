@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml.trace import draw
-from chatml_runtime.errors import HandlerError
-from chatml_runtime.registry import OpRegistry
-from chatml_runtime.scripts import compile_script
-from chatml_runtime.standard import Handlers
-from chatml_runtime.tracing import trace_script
+from chatml_runtime.script.errors import HandlerError
+from chatml_runtime.script.registry import OpRegistry
+from chatml_runtime.script.scripts import compile_script
+from chatml_runtime.script.standard import Handlers
+from chatml_runtime.script.tracing import trace_script
 from tests.runtime.cases import Case, Conversation, check, read_corpus
 from tests.runtime.conversations import cases
 from tests.runtime.rollback import FAILURES, Part, Subject, asking, body, parts

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from chatml.values.model import Perform, Pure
-from chatml_runtime.errors import OperationFailed, SessionSuspendedError, TaskFailedError
-from chatml_runtime.operations import OpContext
-from chatml_runtime.session import RunStatus, Session
-from chatml_runtime.standard import Handlers
-from chatml_runtime.transitions import TRANSITIONS, Action, Refusal, Status
+from chatml_runtime.script.errors import OperationFailed, SessionSuspendedError, TaskFailedError
+from chatml_runtime.script.operations import OpContext
+from chatml_runtime.script.session import RunStatus, Session
+from chatml_runtime.script.standard import Handlers
+from chatml_runtime.script.transitions import TRANSITIONS, Action, Refusal, Status
 from tests.runtime.puppets import TICK, TURN_START, session, then
 
 OUTER = [Action.HANDLE_EVENT, Action.RESUME, Action.ABANDON, Action.ENQUEUE, Action.RESTORE, Action.RESTORE_HALTED]

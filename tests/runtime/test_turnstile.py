@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 
-from chatml_runtime.turnstile import Turnstile, WouldDeadlock
+from chatml_runtime.moderation.turnstile import Turnstile, WouldDeadlock
 
 
 @contextmanager

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 
 from chatml.border.python import from_json
 from chatml.diagnostics.errors import ChatmlError
-from chatml_runtime.approvals import PendingRequest
-from chatml_runtime.effects import Approve, EndSession, Reject, RequestTurn
-from chatml_runtime.identities import EntryIdAllocator, HistoryEntry, Json
-from chatml_runtime.moderator import Moderator
-from chatml_runtime.outcome import (
+from chatml_runtime.host.turns import TurnDriver, TurnInput
+from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry, Json
+from chatml_runtime.moderation.moderator import Moderator
+from chatml_runtime.moderation.outcome import (
     AppendItem,
     DeleteItem,
     OverlayOp,
@@ -20,17 +19,18 @@ from chatml_runtime.outcome import (
     RewriteArgs,
     ToolDecision,
 )
+from chatml_runtime.moderation.results import RunRecord
+from chatml_runtime.moderation.tool_calls import CALLS, call_of, output_item
+from chatml_runtime.moderation.vocabulary import Phase, ToolCall
 from chatml_runtime.replay.findings import Finding, Kind, Replayed
 from chatml_runtime.replay.stored import StoredItem, StoredTurn, turns_of
-from chatml_runtime.results import RunRecord
 from chatml_runtime.scenario.brief import brief_event, item_line, json_text
 from chatml_runtime.scenario.host import DataHost
 from chatml_runtime.scenario.model import Scenario
-from chatml_runtime.scripts import ScriptArtifact
-from chatml_runtime.session import RunStatus
-from chatml_runtime.tool_calls import CALLS, call_of, output_item
-from chatml_runtime.turns import TurnDriver, TurnInput
-from chatml_runtime.vocabulary import Phase, ToolCall
+from chatml_runtime.script.approvals import PendingRequest
+from chatml_runtime.script.effects import Approve, EndSession, Reject, RequestTurn
+from chatml_runtime.script.scripts import ScriptArtifact
+from chatml_runtime.script.session import RunStatus
 
 NO_SETTING = Scenario(events=())
 """A session without tools, and a host that answers nothing."""

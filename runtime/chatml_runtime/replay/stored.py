@@ -8,11 +8,11 @@ import attrs
 
 from chatml.border.python import from_json
 from chatml.diagnostics.errors import BoundaryError
-from chatml_runtime.errors import ItemDecodeError
-from chatml_runtime.identities import Json
-from chatml_runtime.items import INPUT_ROLES, Item, decode_item
+from chatml_runtime.moderation.identities import Json
+from chatml_runtime.moderation.items import INPUT_ROLES, Item, decode_item
+from chatml_runtime.moderation.tool_calls import CALLS, OUTPUTS
 from chatml_runtime.scenario.brief import parts_text
-from chatml_runtime.tool_calls import CALLS, OUTPUTS
+from chatml_runtime.script.errors import ItemDecodeError
 
 
 @attrs.frozen(eq=False)

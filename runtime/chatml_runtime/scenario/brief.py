@@ -9,7 +9,7 @@ from chatml.builtins import json_writer
 from chatml.diagnostics.errors import BoundaryError
 from chatml.values.model import BuiltinFailure, Value
 from chatml.values.text import show
-from chatml_runtime.identities import Json
+from chatml_runtime.moderation.identities import Json
 
 JSON_TAGS = ("Null", "Bool", "Number", "String", "Array", "Object")
 

@@ -16,7 +16,7 @@ from chatml.diagnostics.model import Diagnostic, Label
 from chatml.diagnostics.suggest import did_you_mean
 from chatml.source import Source, Span
 from chatml.values.surrogates import pairs_joined
-from chatml_runtime.identities import Json
+from chatml_runtime.moderation.identities import Json
 from chatml_runtime.scenario.locate import Path, find_repeated_key, locate
 
 JSON5_PROBLEM = re.compile(r"<string>:(\d+) (.*?)(?: at column (\d+))?$", re.DOTALL)

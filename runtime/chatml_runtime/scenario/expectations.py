@@ -12,7 +12,7 @@ from typing import Final
 
 import attrs
 
-from chatml_runtime.identities import Json
+from chatml_runtime.moderation.identities import Json
 from chatml_runtime.scenario.locate import Path
 from chatml_runtime.scenario.records import Ending, Record
 

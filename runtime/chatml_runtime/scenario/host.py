@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from chatml.border.python import from_json
 from chatml.values.model import Value
-from chatml_runtime.agenda import Agenda
-from chatml_runtime.capabilities import (
+from chatml_runtime.host.agenda import Agenda
+from chatml_runtime.host.jobs import JobKind, completion, job_id
+from chatml_runtime.moderation.capabilities import (
     Capabilities,
     ModelError,
     ModelOk,
@@ -19,10 +20,9 @@ from chatml_runtime.capabilities import (
     ToolError,
     ToolOk,
 )
-from chatml_runtime.errors import OperationFailed
-from chatml_runtime.identities import Json
-from chatml_runtime.jobs import JobKind, completion, job_id
+from chatml_runtime.moderation.identities import Json
 from chatml_runtime.scenario.model import Answer, Answers, HostData
+from chatml_runtime.script.errors import OperationFailed
 
 MOST_MOMENTS = 10_000
 

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import attrs
 
-from chatml_runtime.identities import Json
-from chatml_runtime.vocabulary import Event, ToolDesc
+from chatml_runtime.moderation.identities import Json
+from chatml_runtime.moderation.vocabulary import Event, ToolDesc
 
 
 @attrs.frozen(eq=False)

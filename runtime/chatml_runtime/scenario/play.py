@@ -7,24 +7,24 @@ from typing import Any, TypeVar
 
 from chatml.diagnostics.errors import SessionError
 from chatml.values.model import Value
-from chatml_runtime.errors import (
+from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry
+from chatml_runtime.moderation.items import Item
+from chatml_runtime.moderation.moderator import Moderator
+from chatml_runtime.moderation.results import EventInput, RunRecord
+from chatml_runtime.moderation.vocabulary import Event, ItemAppended
+from chatml_runtime.scenario.brief import brief_effect, brief_event, value_text
+from chatml_runtime.scenario.host import DataHost
+from chatml_runtime.scenario.model import Advance, Append, Deliver, Line, Respond, Scenario
+from chatml_runtime.scenario.records import Ending, Record, ShownEffect, Status, problem_of
+from chatml_runtime.script.errors import (
     CommitRejectedError,
     HandlerError,
     ReplayError,
     SessionEndedError,
     SessionSuspendedError,
 )
-from chatml_runtime.identities import EntryIdAllocator, HistoryEntry
-from chatml_runtime.items import Item
-from chatml_runtime.moderator import Moderator
-from chatml_runtime.results import EventInput, RunRecord
-from chatml_runtime.scenario.brief import brief_effect, brief_event, value_text
-from chatml_runtime.scenario.host import DataHost
-from chatml_runtime.scenario.model import Advance, Append, Deliver, Line, Respond, Scenario
-from chatml_runtime.scenario.records import Ending, Record, ShownEffect, Status, problem_of
-from chatml_runtime.scripts import ScriptArtifact
-from chatml_runtime.session import RunStatus
-from chatml_runtime.vocabulary import Event, ItemAppended
+from chatml_runtime.script.scripts import ScriptArtifact
+from chatml_runtime.script.session import RunStatus
 
 DRAIN_LIMIT = 100
 

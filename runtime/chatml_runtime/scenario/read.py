@@ -11,7 +11,21 @@ from chatml.diagnostics.errors import CompileError
 from chatml.diagnostics.suggest import did_you_mean
 from chatml.records import evolve
 from chatml.source import Source
-from chatml_runtime.identities import Json
+from chatml_runtime.moderation.identities import Json
+from chatml_runtime.moderation.vocabulary import (
+    Event,
+    InternalEvent,
+    Phase,
+    PostToolResponse,
+    PreToolCall,
+    SessionResume,
+    SessionStart,
+    ToolCall,
+    ToolDesc,
+    ToolResult,
+    TurnEnd,
+    TurnStart,
+)
 from chatml_runtime.scenario.data import read_data
 from chatml_runtime.scenario.document import Node, parse, show_path
 from chatml_runtime.scenario.model import (
@@ -27,20 +41,6 @@ from chatml_runtime.scenario.model import (
     SessionData,
 )
 from chatml_runtime.scenario.records import KEYS_OF_ENDING, KEYS_OF_RECORD
-from chatml_runtime.vocabulary import (
-    Event,
-    InternalEvent,
-    Phase,
-    PostToolResponse,
-    PreToolCall,
-    SessionResume,
-    SessionStart,
-    ToolCall,
-    ToolDesc,
-    ToolResult,
-    TurnEnd,
-    TurnStart,
-)
 
 
 def read_scenario(source: Source | str, *, name: str = "<scenario>") -> Scenario:

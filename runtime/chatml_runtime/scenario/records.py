@@ -8,11 +8,11 @@ from typing import Literal, TypeAlias
 import attrs
 
 from chatml.diagnostics.errors import ChatmlError, RuntimeFailure, SessionError
-from chatml_runtime.approvals import AskText, PendingRequest
-from chatml_runtime.effects import Approve, EndSession, Reject, RequestTurn
-from chatml_runtime.errors import CommitRejectedError, HandlerContractError, TaskFailedError
-from chatml_runtime.identities import Json
-from chatml_runtime.outcome import Redirect, RewriteArgs, RuntimeRequest, ToolDecision
+from chatml_runtime.moderation.identities import Json
+from chatml_runtime.moderation.outcome import Redirect, RewriteArgs, RuntimeRequest, ToolDecision
+from chatml_runtime.script.approvals import AskText, PendingRequest
+from chatml_runtime.script.effects import Approve, EndSession, Reject, RequestTurn
+from chatml_runtime.script.errors import CommitRejectedError, HandlerContractError, TaskFailedError
 
 Kind: TypeAlias = Literal["task", "runtime", "host"]
 Status: TypeAlias = Literal["committed", "suspended", "failed", "refused"]

@@ -16,24 +16,24 @@ from chatml.surfaces.model import Surface
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml.syntax.decode import decode
 from chatml.values.model import Value
-from chatml_runtime.approvals import PendingRequest
-from chatml_runtime.capabilities import ModelError, ModelOk, ModelRecipe, ModelRefused, ModelResult
-from chatml_runtime.clocks import ManualClock
-from chatml_runtime.controller import Controller
-from chatml_runtime.hosts import Compact
-from chatml_runtime.identities import EntryIdAllocator, HistoryEntry, Json
-from chatml_runtime.jobs import JobKind
-from chatml_runtime.moderator import Moderator
-from chatml_runtime.policy import DEFAULT_POLICY, RuntimePolicy
-from chatml_runtime.results import RunRecord
-from chatml_runtime.scripts import ScriptArtifact, compile_script
-from chatml_runtime.tasks import failure_text
+from chatml_runtime.host.clocks import ManualClock
+from chatml_runtime.host.controller import Controller
+from chatml_runtime.host.hosts import Compact
+from chatml_runtime.host.jobs import JobKind
+from chatml_runtime.host.policy import DEFAULT_POLICY, RuntimePolicy
+from chatml_runtime.host.tools import Tool, Toolbox, ToolFunction
+from chatml_runtime.host.work import AsyncWork
+from chatml_runtime.moderation.capabilities import ModelError, ModelOk, ModelRecipe, ModelRefused, ModelResult
+from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry, Json
+from chatml_runtime.moderation.moderator import Moderator
+from chatml_runtime.moderation.results import RunRecord
+from chatml_runtime.moderation.tool_calls import OUTPUTS
+from chatml_runtime.moderation.vocabulary import ToolDesc
+from chatml_runtime.script.approvals import PendingRequest
+from chatml_runtime.script.scripts import ScriptArtifact, compile_script
+from chatml_runtime.script.tasks import failure_text
 from chatml_runtime.testing.model import Response, ScriptedModel
 from chatml_runtime.testing.view import RecordingView, ScriptedAnswers
-from chatml_runtime.tool_calls import OUTPUTS
-from chatml_runtime.tools import Tool, Toolbox, ToolFunction
-from chatml_runtime.vocabulary import ToolDesc
-from chatml_runtime.work import AsyncWork
 
 MAX_STEPS = 1000
 """How often a scripted host looks for work before it gives up on a script that always makes more."""

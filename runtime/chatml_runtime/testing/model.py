@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from chatml_runtime.identities import Json
-from chatml_runtime.vocabulary import ToolDesc
+from chatml_runtime.moderation.identities import Json
+from chatml_runtime.moderation.vocabulary import ToolDesc
 
 
 def say(text: str, item_id: str = "msg") -> Json:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from chatml_runtime.approvals import PendingRequest
-from chatml_runtime.identities import HistoryEntry
-from chatml_runtime.rows import Row
+from chatml_runtime.host.rows import Row
+from chatml_runtime.moderation.identities import HistoryEntry
+from chatml_runtime.script.approvals import PendingRequest
 
 
 class RecordingView:

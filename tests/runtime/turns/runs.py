@@ -9,16 +9,16 @@ from typing import Any, TypeVar
 from chatml.surfaces.model import Surface
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml.values.text import show
-from chatml_runtime.conversation import Conversation, RunReport
-from chatml_runtime.identities import EntryIdAllocator, HistoryEntry
-from chatml_runtime.moderator import Moderator
-from chatml_runtime.outcome import RuntimeRequest
-from chatml_runtime.policy import RuntimePolicy
-from chatml_runtime.results import RunRecord
+from chatml_runtime.host.conversation import Conversation, RunReport
+from chatml_runtime.host.policy import RuntimePolicy
+from chatml_runtime.host.turns import TurnDriver
+from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry
+from chatml_runtime.moderation.moderator import Moderator
+from chatml_runtime.moderation.outcome import RuntimeRequest
+from chatml_runtime.moderation.results import RunRecord
+from chatml_runtime.moderation.tool_calls import CALLS, OUTPUTS
+from chatml_runtime.moderation.vocabulary import ToolCall
 from chatml_runtime.testing import ScriptedModel, user
-from chatml_runtime.tool_calls import CALLS, OUTPUTS
-from chatml_runtime.turns import TurnDriver
-from chatml_runtime.vocabulary import ToolCall
 from tests.runtime.conversations import artifact
 
 Result = TypeVar("Result")

@@ -8,8 +8,8 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
+from chatml_runtime.moderation.vocabulary import ToolDesc
 from chatml_runtime.testing import call, say
-from chatml_runtime.vocabulary import ToolDesc
 from tests.house import ROOT, environment
 from tests.runtime.turns.runs import Talk
 

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from chatml.surfaces.ui import UI_MODERATOR
-from chatml_runtime.approvals import AskChoice, AskText, PendingRequest
-from chatml_runtime.capabilities import ModelError, ModelRefused
-from chatml_runtime.controller import Controller
-from chatml_runtime.errors import BudgetExceededError, ReplayError, SessionBusyError, TaskFailedError
-from chatml_runtime.identities import EntryIdAllocator, HistoryEntry, IdentityError
-from chatml_runtime.moderator import Moderator
-from chatml_runtime.overlay import Inserted
-from chatml_runtime.policy import BudgetPolicy, PauseCondition, RuntimePolicy, TurnRateLimit
-from chatml_runtime.results import EventInput
+from chatml_runtime.host.controller import Controller
+from chatml_runtime.host.policy import BudgetPolicy, PauseCondition, RuntimePolicy, TurnRateLimit
+from chatml_runtime.moderation.capabilities import ModelError, ModelRefused
+from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry, IdentityError
+from chatml_runtime.moderation.moderator import Moderator
+from chatml_runtime.moderation.overlay import Inserted
+from chatml_runtime.moderation.results import EventInput
+from chatml_runtime.moderation.vocabulary import SessionStart
+from chatml_runtime.script.approvals import AskChoice, AskText, PendingRequest
+from chatml_runtime.script.errors import BudgetExceededError, ReplayError, SessionBusyError, TaskFailedError
 from chatml_runtime.testing import RecordingView, ScriptedHost, ScriptedModel, call, say, user
-from chatml_runtime.vocabulary import SessionStart
 from tests.runtime.conversations import artifact, cases
 from tests.runtime.turns.runs import check_pairs, in_loop, kind_of
 

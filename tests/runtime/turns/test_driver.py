@@ -9,21 +9,21 @@ import pytest
 
 from chatml.diagnostics.errors import SessionError
 from chatml.surfaces.ui import UI_MODERATOR
-from chatml_runtime.approvals import AskChoice, AskText, PendingRequest
-from chatml_runtime.capabilities import Capabilities, ToolOk
-from chatml_runtime.effects import EndSession, RequestTurn
-from chatml_runtime.errors import (
+from chatml_runtime.host.policy import BudgetPolicy, RuntimePolicy
+from chatml_runtime.host.turns import TurnDriver, TurnInput
+from chatml_runtime.moderation.capabilities import Capabilities, ToolOk
+from chatml_runtime.moderation.outcome import Outcome
+from chatml_runtime.moderation.tool_calls import output_item
+from chatml_runtime.moderation.vocabulary import ToolCall, ToolKind
+from chatml_runtime.script.approvals import AskChoice, AskText, PendingRequest
+from chatml_runtime.script.effects import EndSession, RequestTurn
+from chatml_runtime.script.errors import (
     NotSuspendedError,
     ReplayError,
     SessionEndedError,
     SessionSuspendedError,
     TaskFailedError,
 )
-from chatml_runtime.outcome import Outcome
-from chatml_runtime.policy import BudgetPolicy, RuntimePolicy
-from chatml_runtime.tool_calls import output_item
-from chatml_runtime.turns import TurnDriver, TurnInput
-from chatml_runtime.vocabulary import ToolCall, ToolKind
 from tests.runtime.conversations import H2, Conversation
 from tests.runtime.turns.runs import in_loop
 

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from chatml_runtime import problems
-from chatml_runtime.conversation import Conversation, RunEnd
-from chatml_runtime.errors import (
+from chatml_runtime.host.conversation import Conversation, RunEnd
+from chatml_runtime.host.tools import Tool, Toolbox
+from chatml_runtime.moderation.identities import EntryId, HistoryEntry, IdentityError
+from chatml_runtime.moderation.vocabulary import ToolDesc
+from chatml_runtime.script import problems
+from chatml_runtime.script.errors import (
     ModelResponseError,
     OperationFailed,
     SessionBusyError,
     SessionSuspendedError,
     TaskFailedError,
 )
-from chatml_runtime.identities import EntryId, HistoryEntry, IdentityError
 from chatml_runtime.testing import call, say, think, user
-from chatml_runtime.tools import Tool, Toolbox
-from chatml_runtime.vocabulary import ToolDesc
 from tests.runtime.turns.runs import Talk, check_pairs, in_loop
 
 WATCH = "| `Never -> Task.pure(st)"

@@ -11,13 +11,13 @@ import pytest
 
 from chatml.diagnostics.errors import SessionError
 from chatml.values.text import show
-from chatml_runtime.background import BackgroundLoop
-from chatml_runtime.capabilities import ModelError, ModelOk, ModelRefused, ToolError, ToolOk
-from chatml_runtime.errors import OperationFailed, SessionBusyError, TaskFailedError
-from chatml_runtime.jobs import JobKind, JobRunner, JobState
-from chatml_runtime.post import Post
-from chatml_runtime.vocabulary import SessionStart, TurnEnd, TurnStart
-from chatml_runtime.work import AsyncWork
+from chatml_runtime.host.background import BackgroundLoop
+from chatml_runtime.host.jobs import JobKind, JobRunner, JobState
+from chatml_runtime.host.post import Post
+from chatml_runtime.host.work import AsyncWork
+from chatml_runtime.moderation.capabilities import ModelError, ModelOk, ModelRefused, ToolError, ToolOk
+from chatml_runtime.moderation.vocabulary import SessionStart, TurnEnd, TurnStart
+from chatml_runtime.script.errors import OperationFailed, SessionBusyError, TaskFailedError
 from tests.runtime.conversations import Conversation
 from tests.runtime.turns.runs import in_loop
 

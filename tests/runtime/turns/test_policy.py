@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatml_runtime.effects import EndSession, Halt, RequestCompaction, RequestTurn
-from chatml_runtime.errors import BudgetExceededError
-from chatml_runtime.followups import AutomaticTurn, FollowupLedger, StartReason
-from chatml_runtime.outcome import Outcome, PrependInstruction, RuntimeRequest
-from chatml_runtime.policy import (
+from chatml_runtime.host.followups import AutomaticTurn, FollowupLedger, StartReason
+from chatml_runtime.host.policy import (
     BudgetPolicy,
     PauseCondition,
     RuntimePolicy,
@@ -22,7 +19,10 @@ from chatml_runtime.policy import (
     decide_after_turn,
     next_self_triggered,
 )
-from chatml_runtime.reduction import ControllerActions, reduce_outcomes
+from chatml_runtime.host.reduction import ControllerActions, reduce_outcomes
+from chatml_runtime.moderation.outcome import Outcome, PrependInstruction, RuntimeRequest
+from chatml_runtime.script.effects import EndSession, Halt, RequestCompaction, RequestTurn
+from chatml_runtime.script.errors import BudgetExceededError
 
 TURN, COMPACTION = RequestTurn(), RequestCompaction()
 A, B = EndSession("a"), EndSession("b")

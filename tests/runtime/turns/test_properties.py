@@ -9,15 +9,15 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatml_runtime.capabilities import ModelError, ModelOk
-from chatml_runtime.conversation import RunEnd
-from chatml_runtime.effects import EndSession, Halt
-from chatml_runtime.identities import HistoryEntry
-from chatml_runtime.policy import BudgetPolicy, RuntimePolicy
-from chatml_runtime.results import RunRecord
+from chatml_runtime.host.conversation import RunEnd
+from chatml_runtime.host.policy import BudgetPolicy, RuntimePolicy
+from chatml_runtime.host.work import AsyncWork
+from chatml_runtime.moderation.capabilities import ModelError, ModelOk
+from chatml_runtime.moderation.identities import HistoryEntry
+from chatml_runtime.moderation.results import RunRecord
+from chatml_runtime.moderation.tool_calls import CALLS
+from chatml_runtime.script.effects import EndSession, Halt
 from chatml_runtime.testing import call, custom_call, say, think, user
-from chatml_runtime.tool_calls import CALLS
-from chatml_runtime.work import AsyncWork
 from tests.runtime.turns.runs import Talk, check_pairs, in_loop
 
 POLICY = """

@@ -9,13 +9,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from chatml_runtime.capabilities import ModelOk
-from chatml_runtime.controller import Controller
-from chatml_runtime.identities import EntryIdAllocator, HistoryEntry
-from chatml_runtime.moderator import Moderator
-from chatml_runtime.policy import RuntimePolicy
+from chatml_runtime.host.controller import Controller
+from chatml_runtime.host.policy import RuntimePolicy
+from chatml_runtime.host.work import AsyncWork
+from chatml_runtime.moderation.capabilities import ModelOk
+from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry
+from chatml_runtime.moderation.moderator import Moderator
 from chatml_runtime.testing import RecordingView, call, say
-from chatml_runtime.work import AsyncWork
 from tests.runtime.conversations import artifact
 from tests.runtime.turns.runs import check_pairs, in_loop
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatml_runtime.agenda import Agenda
-from chatml_runtime.capabilities import ToolOk
-from chatml_runtime.clocks import ManualClock
-from chatml_runtime.errors import OperationFailed, TaskFailedError
-from chatml_runtime.scheduler import Scheduler
-from chatml_runtime.vocabulary import InternalEvent, SessionStart
-from chatml_runtime.work import AsyncWork
+from chatml_runtime.host.agenda import Agenda
+from chatml_runtime.host.clocks import ManualClock
+from chatml_runtime.host.scheduler import Scheduler
+from chatml_runtime.host.work import AsyncWork
+from chatml_runtime.moderation.capabilities import ToolOk
+from chatml_runtime.moderation.vocabulary import InternalEvent, SessionStart
+from chatml_runtime.script.errors import OperationFailed, TaskFailedError
 from tests.runtime.conversations import Conversation
 from tests.runtime.turns.runs import in_loop
 

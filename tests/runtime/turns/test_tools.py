@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from chatml_runtime.capabilities import ToolError, ToolOk
-from chatml_runtime.errors import OperationFailed
+from chatml_runtime.host.tools import Toolbox, output_of
+from chatml_runtime.host.workers import called
+from chatml_runtime.moderation.capabilities import ToolError, ToolOk
+from chatml_runtime.moderation.vocabulary import ToolCall, ToolDesc
+from chatml_runtime.script.errors import OperationFailed
 from chatml_runtime.testing import call
-from chatml_runtime.tools import Toolbox, output_of
-from chatml_runtime.vocabulary import ToolCall, ToolDesc
-from chatml_runtime.workers import called
 from tests.runtime.turns.runs import Talk, in_loop
 
 ADD = ToolCall("c1", "add", {"a": 1, "b": 2})

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from chatml_runtime.capabilities import Capabilities, ToolOk
-from chatml_runtime.conversation import RunEnd
-from chatml_runtime.effects import EndSession, RequestTurn
-from chatml_runtime.errors import BudgetExceededError, UnexpectedToolDecisionError
-from chatml_runtime.identities import HistoryEntry
-from chatml_runtime.policy import BudgetPolicy, RuntimePolicy
-from chatml_runtime.results import EventInput
+from chatml_runtime.host.conversation import RunEnd
+from chatml_runtime.host.policy import BudgetPolicy, RuntimePolicy
+from chatml_runtime.host.turns import TurnDriver, TurnInput
+from chatml_runtime.moderation.capabilities import Capabilities, ToolOk
+from chatml_runtime.moderation.identities import HistoryEntry
+from chatml_runtime.moderation.results import EventInput
+from chatml_runtime.script.effects import EndSession, RequestTurn
+from chatml_runtime.script.errors import BudgetExceededError, UnexpectedToolDecisionError
 from chatml_runtime.testing import call, custom_call, say, user
-from chatml_runtime.turns import TurnDriver, TurnInput
 from tests.runtime.turns.runs import Talk, check_pairs, in_loop
 
 WATCH = "| `Never -> Task.pure(st)"

@@ -9,7 +9,7 @@ from chatmd.report.problems import ChatmdError
 from chatml.diagnostics.errors import CompileError
 from chatml.diagnostics.model import Diagnostic
 from chatml.surfaces.ui import UI_MODERATOR
-from chatml_runtime.documents import moderator_script
+from chatml_runtime.moderation.documents import moderator_script
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import conclude
 from chatml_tools.documents.reading import load_document

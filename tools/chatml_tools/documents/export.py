@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import chatmd
 from chatmd.report.problems import ChatmdError
 from chatml.diagnostics.errors import SnapshotError
-from chatml_runtime.documents import overlay_entries
-from chatml_runtime.snapshots import ModeratorSnapshot
+from chatml_runtime.moderation.documents import overlay_entries
+from chatml_runtime.moderation.snapshots import ModeratorSnapshot
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import Failure, report
 from chatml_tools.documents.reading import FORMATS, ConversationError, decode, format_of, load_document

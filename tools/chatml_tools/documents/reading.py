@@ -13,7 +13,7 @@ from chatmd.nrchat.items import from_item, to_item
 from chatmd.transcript.trace_text import UnknownItemError, block
 from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
-from chatml_runtime.documents import script_source
+from chatml_runtime.moderation.documents import script_source
 from chatml_tools.console import Failure, read_bytes
 
 Items = list[dict[str, Any]]

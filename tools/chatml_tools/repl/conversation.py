@@ -12,12 +12,12 @@ from chatml.pipeline import EngineName, Instance, Program
 from chatml.records import evolve, frozen
 from chatml.surfaces.model import Surface
 from chatml.values.limits import Limits
-from chatml_runtime.entrypoints import STANDARD, check_entrypoints
-from chatml_runtime.overlay import Canonical, Inserted
+from chatml_runtime.moderation.overlay import Canonical, Inserted
 from chatml_runtime.scenario import Record, Stage
 from chatml_runtime.scenario.brief import item_line
 from chatml_runtime.scenario.model import Line, Scenario
-from chatml_runtime.scripts import CompiledScript, ScriptArtifact
+from chatml_runtime.script.contract import STANDARD, check_entrypoints
+from chatml_runtime.script.scripts import CompiledScript, ScriptArtifact
 from chatml_tools.timeline.draw import Timeline
 from chatml_tools.workspace import Workspace
 from chatml_tools.workspace.literal import literal

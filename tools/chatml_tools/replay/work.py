@@ -18,7 +18,7 @@ from chatml.records import frozen
 from chatml_runtime.replay import Replayed, replay
 from chatml_runtime.scenario import read_scenario
 from chatml_runtime.scenario.model import Scenario
-from chatml_runtime.scripts import ScriptArtifact, compile_script
+from chatml_runtime.script.scripts import ScriptArtifact, compile_script
 from chatml_tools.console import SURFACES, Failure, read_data, read_source
 from chatml_tools.documents.reading import FORMATS, SUFFIXES, ConversationError, format_of
 

@@ -12,7 +12,7 @@ from chatml.source import Source
 from chatml.syntax.decode import decode
 from chatml_runtime.scenario import Ending, Record, play, read_scenario
 from chatml_runtime.scenario.expectations import Mismatch, check_expectations
-from chatml_runtime.scripts import CompiledScript, ScriptArtifact, compile_script
+from chatml_runtime.script.scripts import CompiledScript, ScriptArtifact, compile_script
 from chatml_tools.console import SURFACES, Failure, read_bytes, read_source
 from chatml_tools.coverage import Coverage
 from chatml_tools.testing.find import SUFFIX, script_of

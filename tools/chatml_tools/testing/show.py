@@ -11,7 +11,7 @@ from chatml.diagnostics.model import draw_all
 from chatml.records import frozen
 from chatml.source import Position, Span
 from chatml.stack import deep
-from chatml_runtime.identities import Json
+from chatml_runtime.moderation.identities import Json
 from chatml_runtime.scenario.document import show_path
 from chatml_runtime.scenario.expectations import ABSENT, Absent, Mismatch
 from chatml_runtime.scenario.locate import locate, locate_elements

@@ -10,13 +10,13 @@ from chatmd.nrchat import stringify_json5
 from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
 from chatml.stack import deep
-from chatml_runtime.identities import Json
+from chatml_runtime.moderation.identities import Json
+from chatml_runtime.moderation.vocabulary import Phase
 from chatml_runtime.scenario import read_scenario
 from chatml_runtime.scenario.document import parse
 from chatml_runtime.scenario.expectations import compare, split_ending
 from chatml_runtime.scenario.locate import locate, locate_elements
 from chatml_runtime.scenario.records import DECISIONS_AND_REQUESTS, Ending, Record
-from chatml_runtime.vocabulary import Phase
 
 WIDTH = 110
 """Columns that a line of expectations may take, if it can be broken."""

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 
 from chatml.border.python import from_json
 from chatml.builtins.json_writer import write
-from chatml_runtime.approvals import AskChoice, PendingRequest
-from chatml_runtime.effects import Approve, EndSession, Reject, RequestTurn
-from chatml_runtime.identities import Json
-from chatml_runtime.outcome import Redirect, RewriteArgs, ToolDecision
+from chatml_runtime.moderation.identities import Json
+from chatml_runtime.moderation.outcome import Redirect, RewriteArgs, ToolDecision
 from chatml_runtime.scenario.brief import item_line
 from chatml_runtime.scenario.records import DECISIONS_AND_REQUESTS, Ending, Record, Status
+from chatml_runtime.script.approvals import AskChoice, PendingRequest
+from chatml_runtime.script.effects import Approve, EndSession, Reject, RequestTurn
 from chatml_tools.console import count
 from chatml_tools.palette import paint
 

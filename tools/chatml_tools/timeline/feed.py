@@ -12,7 +12,7 @@ from chatml.builtins.json_writer import write as write_json
 from chatml.diagnostics.errors import CompileError, RuntimeFailure
 from chatml.pipeline import EngineName
 from chatml_runtime.scenario import Ending, Record, Stage, read_scenario
-from chatml_runtime.scripts import ScriptArtifact, compile_script
+from chatml_runtime.script.scripts import ScriptArtifact, compile_script
 from chatml_tools.console import SURFACES, Failure, json_line, read_data, read_source, report, wants_colour, write
 from chatml_tools.timeline.draw import Timeline
 

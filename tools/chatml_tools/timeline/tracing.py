@@ -14,8 +14,8 @@ from chatml.trace import Trace, Tracer, draw
 from chatml.trace.draw import plain
 from chatml_runtime.scenario import Record, Stage
 from chatml_runtime.scenario.model import Line, Scenario
-from chatml_runtime.scripts import ScriptArtifact
-from chatml_runtime.tracing import trace_script
+from chatml_runtime.script.scripts import ScriptArtifact
+from chatml_runtime.script.tracing import trace_script
 from chatml_tools.console import dump_json, wants_colour, write
 from chatml_tools.palette import paint
 from chatml_tools.timeline.draw import INDENT

@@ -1,0 +1,1 @@
+"""A host's loop in memory."""

@@ -1,0 +1,324 @@
+"""One conversation: runs of model requests and tool calls under a turn driver (runtime.md section 13.3)."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing, suppress
+
+import attrs
+
+from chatml_runtime.host.hosts import ModelClient, Steering, ToolRunner
+from chatml_runtime.host.policy import collapse, decide_after_turn, next_self_triggered
+from chatml_runtime.host.responses import is_call, items_of
+from chatml_runtime.host.tools import output_of
+from chatml_runtime.host.turns import Requests, TurnDriver, TurnInput
+from chatml_runtime.host.workers import abandon, called
+from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry, Json, validate_history
+from chatml_runtime.moderation.outcome import RuntimeRequest
+from chatml_runtime.moderation.tool_calls import ReviewedCall, call_of, output_item
+from chatml_runtime.moderation.vocabulary import ToolCall, ToolDesc
+from chatml_runtime.script import problems
+from chatml_runtime.script.errors import BudgetExceededError, SessionBusyError, SessionEndedError
+
+LOGGER = logging.getLogger("chatml_runtime")
+
+GRACE_SECONDS = 1.0
+"""How long a run that fails waits for its tools to notice that they are cancelled."""
+
+
+class RunEnd(enum.Enum):
+    """How a run that did not fail ended: it had nothing more to do, or the session has ended."""
+
+    STOPPED = "stopped"
+    ENDED = "ended"
+
+
+@attrs.frozen
+class RunReport:
+    """What came of a run. `requests` are all that the script made, collapsed; `history` is the whole history."""
+
+    history: tuple[HistoryEntry, ...]
+    end: RunEnd
+    end_reason: str | None = None
+    requests: tuple[RuntimeRequest, ...] = ()
+    compaction_requested: bool = False
+
+
+@attrs.define(eq=False)
+class OpenCall:
+    """A call that is in the history and has no output there yet: its output is known, or a task will give it."""
+
+    call: ToolCall
+    output: Json = None
+    task: asyncio.Task[Json] | None = None
+
+
+def wall_clock_ms() -> int:
+    """Milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+class Conversation:
+    """A canonical history, and what it takes to go on with it. One run at a time.
+
+    `history` is consistent whenever no run is active, also after one that failed or was cancelled: it only ever grew,
+    holds nothing whose event the moderator failed to handle, and has one output for every call. A call that a failed
+    run left open has an output that says so.
+    """
+
+    def __init__(
+        self,
+        driver: TurnDriver,
+        *,
+        history: Sequence[HistoryEntry],
+        allocator: EntryIdAllocator,
+        model: ModelClient,
+        tools: Sequence[ToolDesc] = (),
+        run_tool: ToolRunner,
+        steering: Steering | None = None,
+        parallel_tools: bool = True,
+        max_parallel_tools: int = 8,
+        on_runtime_request: Callable[[RuntimeRequest], object] | None = None,
+        on_entry: Callable[[HistoryEntry], object] | None = None,
+        clock_ms: Callable[[], int] = wall_clock_ms,
+    ) -> None:
+        """As for `run_conversation`. `IdentityError` for a history whose identities clash."""
+        validate_history(allocator, history)
+        self.driver = driver
+        self._history = list(history)
+        self._allocator = allocator
+        self._model = model
+        self._tools = tuple(tools)
+        self._run_tool = run_tool
+        self._steering = steering
+        self._parallel = parallel_tools
+        self._slots = asyncio.Semaphore(max_parallel_tools)
+        self._on_request = on_runtime_request
+        self._on_entry = on_entry
+        self._clock_ms = clock_ms
+        self._open: list[OpenCall] = []
+        self._requests: list[RuntimeRequest] = []
+        self._running = False
+
+    @property
+    def history(self) -> tuple[HistoryEntry, ...]:
+        """The canonical history so far."""
+        return tuple(self._history)
+
+    def given(self, *more: HistoryEntry) -> TurnInput:
+        """What the driver is told: the history, with some entries that are about to join it."""
+        return TurnInput((*self._history, *more), self._tools, self._clock_ms())
+
+    def add(self, item: Json) -> HistoryEntry:
+        """Let an item join the history as it is, such as a message of the user; no event is delivered for it."""
+        entry = HistoryEntry(self._allocator.allocate(), item)
+        self._join(entry)
+        return entry
+
+    def replace_history(self, history: Sequence[HistoryEntry]) -> None:
+        """Take another history, a compacted one. `SessionBusyError` during a run; `IdentityError` if ids clash."""
+        if self._running:
+            raise SessionBusyError(problems.BUSY_CONVERSATION)
+        validate_history(self._allocator, history)
+        self._history = list(history)
+
+    async def append(self, entry: HistoryEntry) -> None:
+        """Have the moderator look at an entry (`Item_appended`), then let it join the history."""
+        await self._announce(entry)
+        self._join(entry)
+
+    async def run(self) -> RunReport:
+        """Ask the model, run its tools, and go on as long as there is reason to (section 13.3).
+
+        Whatever the driver, the model client or a tool raises ends the run and passes; `BudgetExceededError`, with
+        the history, if the script keeps asking for turns. `SessionBusyError` if a run is active.
+        """
+        if self._running:
+            raise SessionBusyError(problems.BUSY_CONVERSATION)
+        self._running, self._requests = True, []
+        try:
+            return await self._turns()
+        finally:
+            self._running = False
+
+    async def _turns(self) -> RunReport:
+        self_triggered = 0
+        while not self.driver.is_ended:
+            tool_followup, first = await self._turn()
+            if self.driver.is_ended:
+                break
+            decision = decide_after_turn(
+                self.driver.policy, tool_followup=tool_followup, requests=self._requests[first:]
+            )
+            if not decision.continue_:
+                return self._report(RunEnd.STOPPED)
+            try:
+                self_triggered = 0 if tool_followup else next_self_triggered(self.driver.policy, self_triggered)
+            except BudgetExceededError as error:
+                raise BudgetExceededError(str(error), self.history) from None
+        return self._report(RunEnd.ENDED)
+
+    async def _turn(self) -> tuple[bool, int]:
+        """One model request and its tool calls: whether the model has something new to read, and how many requests
+        came before those that decide about a turn more."""
+        driver = self.driver
+        prepared = await driver.abegin_request(self.given(), self._steering)
+        self._observe(prepared.requests)
+        first = len(self._requests)
+        if prepared.ended:
+            return False, first
+        self._open = []
+        try:
+            async with aclosing(items_of(self._model.respond(prepared.inputs, self._tools))) as items:
+                async for item in items:
+                    await self._take(item)
+            tool_followup = bool(self._open)
+            while self._open:
+                await self._answer(self._open[0])
+        finally:
+            await self._close()
+        if self._steering is not None and not driver.is_ended:
+            for entry in self._steering.take_entries():
+                await self.append(entry)
+                tool_followup = True
+        await self._deliver(lambda: driver.aend_turn(self.given()))
+        return tool_followup, first
+
+    async def _take(self, item: Json) -> None:
+        """Have the moderator look at an item of the response, and start the call if it is one."""
+        entry = HistoryEntry(self._allocator.allocate(), item)
+        if not is_call(item):
+            await self.append(entry)
+            return
+        reviewed = await self._review(call_of(item), entry)
+        entry = HistoryEntry(entry.id, reviewed.call_item)
+        await self._announce(entry)
+        opened = OpenCall(reviewed.call, reviewed.synthetic_output)
+        self._open.append(opened)
+        self._join(entry)
+        if opened.output is not None:
+            return
+        if self.driver.is_ended:
+            opened.output = problems.ended_by_moderator(self.driver.end_reason or "")
+            return
+        opened.task = asyncio.create_task(self._run(reviewed.call))
+        if not self._parallel:
+            await asyncio.wait({opened.task})
+            opened.task.result()
+
+    async def _run(self, call: ToolCall) -> Json:
+        async with self._slots:
+            return output_of(call.name, await called(self._run_tool, call))
+
+    async def _answer(self, opened: OpenCall) -> None:
+        """Wait for the output of the first open call, and have the moderator look at it before anyone else does."""
+        call = opened.call
+        output = opened.output if opened.task is None else await opened.task
+        item = output_item(call, output)
+        entry = HistoryEntry(self._allocator.allocate(), item)
+        await self._deliver(
+            lambda: self.driver.atool_result(self.given(entry), name=call.name, kind=call.kind, output_item=item)
+        )
+        del self._open[0]
+        self._join(entry)
+
+    async def _close(self) -> None:
+        """End the tools of the calls that a failing run leaves open, and give each of these calls an output."""
+        tasks = [opened.task for opened in self._open if opened.task is not None]
+        for task in tasks:
+            abandon(task)
+        closing = [output_item(opened.call, problems.UNANSWERED_CALL) for opened in self._open]
+        entries = [HistoryEntry(self._allocator.allocate(), item) for item in closing]
+        self._open = []
+        self._history += entries
+        for entry in entries:
+            try:
+                self._tell(entry)
+            except Exception:
+                LOGGER.exception("on_entry failed for an output that closes a failed run")
+        if tasks:
+            await asyncio.wait(tasks, timeout=GRACE_SECONDS)
+
+    async def _announce(self, entry: HistoryEntry) -> None:
+        await self._deliver(lambda: self.driver.aentry_appended(self.given(entry)))
+
+    async def _review(self, call: ToolCall, entry: HistoryEntry) -> ReviewedCall:
+        reviewed = ReviewedCall(call, entry.item)
+
+        async def review() -> Requests:
+            nonlocal reviewed
+            reviewed = await self.driver.areview_tool_call(self.given(), call, entry=entry)
+            return reviewed.requests
+
+        await self._deliver(review)
+        return reviewed
+
+    async def _deliver(self, operation: Callable[[], Awaitable[Requests]]) -> None:
+        """Have the driver deliver something, unless the session has ended, by whoever's event."""
+        if not self.driver.is_ended:
+            with suppress(SessionEndedError):
+                self._observe(await operation())
+
+    def _join(self, entry: HistoryEntry) -> None:
+        self._history.append(entry)
+        self._tell(entry)
+
+    def _tell(self, entry: HistoryEntry) -> None:
+        if self._on_entry is not None:
+            self._on_entry(entry)
+
+    def _observe(self, requests: Sequence[RuntimeRequest]) -> None:
+        self._requests += requests
+        if self._on_request is not None:
+            for request in requests:
+                self._on_request(request)
+
+    def _report(self, end: RunEnd) -> RunReport:
+        requests = collapse(self._requests)
+        decision = decide_after_turn(self.driver.policy, tool_followup=False, requests=requests)
+        reason = self.driver.end_reason if end is RunEnd.ENDED else None
+        return RunReport(self.history, end, reason, requests, decision.compaction_requested)
+
+
+async def run_conversation(
+    driver: TurnDriver,
+    *,
+    history: Sequence[HistoryEntry],
+    allocator: EntryIdAllocator,
+    model: ModelClient,
+    tools: Sequence[ToolDesc] = (),
+    run_tool: ToolRunner,
+    steering: Steering | None = None,
+    parallel_tools: bool = True,
+    max_parallel_tools: int = 8,
+    on_runtime_request: Callable[[RuntimeRequest], object] | None = None,
+    on_entry: Callable[[HistoryEntry], object] | None = None,
+    clock_ms: Callable[[], int] = wall_clock_ms,
+) -> RunReport:
+    """Run one conversation until the model has nothing more to say, under the driver's moderator and policy.
+
+    `history` ends with the user's message; `allocator` is the moderator's own. `tools` is what the model is told,
+    `run_tool` carries a call out; up to `max_parallel_tools` calls of a response run at a time, or one after another.
+    `on_entry` is told of each entry as it joins the history, `on_runtime_request` of each request of the script.
+
+    To have the history also when the run fails, keep a `Conversation` and call its `run`.
+    """
+    conversation = Conversation(
+        driver,
+        history=history,
+        allocator=allocator,
+        model=model,
+        tools=tools,
+        run_tool=run_tool,
+        steering=steering,
+        parallel_tools=parallel_tools,
+        max_parallel_tools=max_parallel_tools,
+        on_runtime_request=on_runtime_request,
+        on_entry=on_entry,
+        clock_ms=clock_ms,
+    )
+    return await conversation.run()

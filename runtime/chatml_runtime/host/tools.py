@@ -1,0 +1,132 @@
+"""The tools of a host: what the model is told of them, and how a call of one always has an output."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
+
+import attrs
+
+from chatml.border.python import from_json
+from chatml.builtins import json_writer
+from chatml.diagnostics.errors import BoundaryError
+from chatml.diagnostics.suggest import near
+from chatml_runtime.host.workers import abandon, called, within
+from chatml_runtime.moderation.capabilities import ToolCallResult, ToolError, ToolOk
+from chatml_runtime.moderation.identities import Json
+from chatml_runtime.moderation.items import Mismatch, check_output_part
+from chatml_runtime.moderation.vocabulary import ToolCall, ToolDesc
+from chatml_runtime.script import problems
+from chatml_runtime.script.errors import OperationFailed
+from chatml_runtime.script.tasks import failure_text
+
+ToolFunction: TypeAlias = Callable[[Json], Any]
+"""Takes the arguments of a call, as data, and gives its output. May be a coroutine function."""
+
+
+@attrs.frozen
+class Tool:
+    """A tool. `timeout_ms` is how long a call may take; None leaves that to the toolbox."""
+
+    description: ToolDesc
+    function: ToolFunction
+    timeout_ms: int | None = None
+
+
+class Toolbox:
+    r"""Tools by name; to be handed to a run as its `run_tool`.
+
+    A call always has an output: an exception, an unknown tool and a timeout become `{"error": "…"}`, which the model
+    can read and a script can match. `toolbox.capability` gives the same tools to scripts, as `Tool.call`.
+
+    >>> toolbox = Toolbox()
+    >>> @toolbox.tool("add", "Adds two numbers.")
+    ... async def add(args):
+    ...     return {"sum": args["a"] + args["b"]}
+    >>> asyncio.run(toolbox(ToolCall("c1", "add", {"a": 1, "b": 2})))
+    '{"sum":3}'
+    >>> print(asyncio.run(toolbox(ToolCall("c2", "ad", {}))))
+    {"error":"There is no tool \"ad\"; there is: add"}
+    """
+
+    def __init__(self, tools: Iterable[Tool] = (), *, timeout_ms: int | None = None) -> None:
+        """`timeout_ms` holds for every tool that has none of its own."""
+        self._timeout_ms = timeout_ms
+        self._tools = {tool.description.name: tool for tool in tools}
+
+    def tool(
+        self, name: str, description: str = "", input_schema: Json = None, *, timeout_ms: int | None = None
+    ) -> Callable[[ToolFunction], ToolFunction]:
+        """A decorator that adds a function as a tool, in place of one of the same name."""
+
+        def add(function: ToolFunction) -> ToolFunction:
+            self._tools[name] = Tool(ToolDesc(name, description, input_schema), function, timeout_ms)
+            return function
+
+        return add
+
+    @property
+    def descriptions(self) -> tuple[ToolDesc, ...]:
+        """What the model is told."""
+        return tuple(tool.description for tool in self._tools.values())
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(tuple(self._tools.values()))
+
+    async def __call__(self, call: ToolCall) -> Json:
+        """The output of a call; never an exception of the tool."""
+        try:
+            return output_of(call.name, await self._run(call.name, call.args))
+        except OperationFailed as failure:
+            return output_of(call.name, {"error": str(failure)})
+
+    async def capability(self, name: str, args: Json) -> ToolCallResult:
+        """A call by a script: `Tool.call` and `Tool.spawn` with these tools."""
+        try:
+            return ToolOk(await self._run(name, args))
+        except OperationFailed as failure:
+            return ToolError(str(failure))
+
+    async def _run(self, name: str, args: Json) -> Json:
+        """What a tool answers; `OperationFailed` says why there is no answer."""
+        tool = self._tools.get(name)
+        if tool is None:
+            raise OperationFailed(problems.unknown_tool(name, near(name, self._tools) or self._tools))
+        limit_ms = self._timeout_ms if tool.timeout_ms is None else tool.timeout_ms
+        task = asyncio.create_task(called(tool.function, args))
+        try:
+            if await within(limit_ms, task):
+                return task.result()
+        except Exception as error:
+            raise OperationFailed(failure_text(error)) from error
+        finally:
+            abandon(task)
+        raise OperationFailed(problems.tool_timed_out(name, limit_ms))
+
+
+def output_of(tool: str, answer: Json) -> Json:
+    """The `output` of an item: a text, a list of parts, or the JSON text of anything else.
+
+    `OperationFailed` names the tool whose answer is no JSON.
+
+    >>> output_of("add", "3"), output_of("add", {"sum": 3}), output_of("see", [{"type": "input_text", "text": "a"}])
+    ('3', '{"sum":3}', [{'type': 'input_text', 'text': 'a'}])
+    """
+    try:
+        value = from_json(answer)
+        return answer if isinstance(answer, str) or is_parts(answer) else json_writer.write(value)
+    except (BoundaryError, ValueError) as error:
+        raise OperationFailed(problems.foreign_output(tool, str(error))) from error
+
+
+def is_parts(answer: Json) -> bool:
+    """Whether an answer is a list of parts as items have them."""
+    if not isinstance(answer, list) or not answer:
+        return False
+    try:
+        for part in answer:
+            check_output_part(part, "")
+    except Mismatch:
+        return False
+    return True

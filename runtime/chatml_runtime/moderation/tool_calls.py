@@ -1,0 +1,104 @@
+"""Tool calls: from provider items to what scripts review, and back with the decision carried out (sections 9.4, 12)."""
+
+from __future__ import annotations
+
+import attrs
+
+from chatml.border.python import from_json, to_json
+from chatml.builtins import json_reader, json_writer
+from chatml_runtime.moderation.identities import Json
+from chatml_runtime.moderation.outcome import Outcome, Redirect, RewriteArgs, RuntimeRequest
+from chatml_runtime.moderation.vocabulary import ToolCall, ToolKind, ToolResult
+from chatml_runtime.script.effects import Reject
+from chatml_runtime.script.errors import ItemDecodeError
+
+PAYLOADS = {ToolKind.FUNCTION: "arguments", ToolKind.CUSTOM: "input"}
+CALLS = {"function_call": ToolKind.FUNCTION, "custom_tool_call": ToolKind.CUSTOM}
+OUTPUTS = {ToolKind.FUNCTION: "function_call_output", ToolKind.CUSTOM: "custom_tool_call_output"}
+
+
+def parse_payload(text: str) -> Json:
+    """The data of a payload: parsed as JSON, or the text itself if it is none.
+
+    >>> parse_payload('{"n": 1}'), parse_payload("free text")
+    ({'n': 1}, 'free text')
+    """
+    try:
+        return to_json(json_reader.read(text))
+    except json_reader.JsonError:
+        return text
+
+
+def call_of(item: Json) -> ToolCall:
+    """The call that a provider item of type `function_call` or `custom_tool_call` makes."""
+    kind = CALLS.get(item.get("type"))
+    if kind is None:
+        raise ItemDecodeError(f"an item of type {item.get('type')!r} is no tool call; expected {' or '.join(CALLS)}")
+    payload = item[PAYLOADS[kind]]
+    return ToolCall(item["call_id"], item["name"], parse_payload(payload), kind, payload, item.get("id"))
+
+
+def result_of(name: str, item: Json) -> ToolResult:
+    """What a provider item of type `…_output` reports; `name` is the tool that ran.
+
+    Several parts become `{"kind": "content", "parts": […]}` (section 9.4).
+    """
+    kind = ToolKind.FUNCTION if item.get("type") == OUTPUTS[ToolKind.FUNCTION] else ToolKind.CUSTOM
+    output = item["output"]
+    if isinstance(output, str):
+        return ToolResult(item["call_id"], name, parse_payload(output), kind, output)
+    parts = [
+        {"type": "text", "text": part["text"]}
+        if part["type"] == "input_text"
+        else {"type": "image", "image_url": part["image_url"], "detail": part.get("detail")}
+        for part in output
+    ]
+    return ToolResult(item["call_id"], name, {"kind": "content", "parts": parts}, kind)
+
+
+@attrs.frozen
+class ReviewedCall:
+    """A call after its review. With a `synthetic_output` it is not to be run: that text is its output."""
+
+    call: ToolCall
+    call_item: Json
+    synthetic_output: str | None = None
+    requests: tuple[RuntimeRequest, ...] = ()
+
+
+def apply_tool_decision(call: ToolCall, outcome: Outcome, call_item: Json = None) -> ReviewedCall:
+    """Carry out the decision of a review. Call id and item id are kept; so are other fields of `call_item`.
+
+    >>> call = ToolCall("c1", "read", {"path": "/a"}, payload='{"path": "/a"}')
+    >>> reviewed = apply_tool_decision(call, Outcome(tool_decision=RewriteArgs({"path": "/b"})))
+    >>> reviewed.call_item["arguments"], reviewed.call.args
+    ('{"path":"/b"}', {'path': '/b'})
+    """
+    decision = outcome.tool_decision
+    match decision:
+        case RewriteArgs(args=args):
+            call = with_args(call, call.name, args)
+        case Redirect(name=name, args=args):
+            call = with_args(call, name, args)
+    reason = decision.reason if isinstance(decision, Reject) else None
+    return ReviewedCall(call, item_of(call, call_item), reason, outcome.runtime_requests)
+
+
+def with_args(call: ToolCall, name: str, args: Json) -> ToolCall:
+    """A call with another payload: compact JSON, or for a custom call a string as it is."""
+    raw = call.kind is ToolKind.CUSTOM and isinstance(args, str)
+    return attrs.evolve(call, name=name, args=args, payload=args if raw else json_writer.write(from_json(args)))
+
+
+def item_of(call: ToolCall, original: Json = None) -> Json:
+    """The provider item of a call, with what else an original item holds."""
+    kind = next(kind for kind, of in CALLS.items() if of is call.kind)
+    named = {"type": kind, "name": call.name, PAYLOADS[call.kind]: call.payload, "call_id": call.id}
+    if call.item_id is not None:
+        named["id"] = call.item_id
+    return {**(original or {}), **named}
+
+
+def output_item(call: ToolCall, output: Json) -> Json:
+    """The provider item of a tool's output, or of the reason for which a call was rejected."""
+    return {"type": OUTPUTS[call.kind], "call_id": call.id, "output": output}
