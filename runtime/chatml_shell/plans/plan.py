@@ -28,11 +28,23 @@ class Order:
 @attrs.frozen(kw_only=True)
 class Launch:
     """How an order is started: the words that are executed, the file that is (`program`), and every file whose
-    fingerprint is compared again immediately before (`verified`)."""
+    fingerprint is compared again immediately before (`verified`).
+
+    The first word is a name only; the file that runs is `program`, by the descriptor that its content was read from.
+    The rest is between backends and processes: `directories` must still be free of links at the start; `copies` are
+    verified files that the wrapper gets by content, as pairs of a descriptor and a place in `verified`; `report` is
+    the descriptor on which the wrapper says that the command did start; `placeholders` are mount points that have to
+    exist while the command runs, a path with a slash at its end being a directory.
+    """
 
     argv: tuple[str, ...]
     program: Executable
     verified: tuple[Executable, ...]
+    directories: tuple[str, ...] = ()
+    copies: tuple[tuple[int, int], ...] = ()
+    report: int | None = None
+    placeholders: tuple[str, ...] = ()
+    no_new_privileges: bool = True
 
 
 @attrs.frozen(kw_only=True)
