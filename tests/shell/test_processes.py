@@ -280,7 +280,7 @@ def test_a_command_has_only_what_it_is_given() -> None:
     finally:
         os.close(kept)
     assert lines == ["[0, 1, 2, 3]", "True", "(0, 0)", "0o22 {'PATH': '/usr/bin:/bin', 'LANG': 'C.UTF-8'}"]
-    assert status == ["NoNewPrivs:", "1", "SigBlk:", "0" * 16, "SigIgn:", "0" * 16]
+    assert status == ["SigBlk:", "0" * 16, "SigIgn:", "0" * 16, "NoNewPrivs:", "1"]
 
 
 def test_there_is_no_controlling_terminal() -> None:
