@@ -263,13 +263,14 @@ def _check_report(stage: Stage, ending: Ending) -> None:
 
 
 def _annotated(capture: Capture, ending: Ending) -> Capture:
-    """The standard error of a command, with what its supervisor has to say at the end."""
+    """The standard error of a command, with what its supervisor has to say."""
     notes = [f"[killed: {ending.excess}]"] if ending.excess else []
     notes += [f"[processes of another user still run: {ending.survivors}]"] if ending.survivors else []
     if not notes:
         return capture
     note = "".join(f"\n{note}\n" for note in notes).encode()
-    return attrs.evolve(capture, data=capture.data + note, total=capture.total + len(note))
+    data = note + capture.data if capture.cut else capture.data + note  # where no limit cuts it off
+    return attrs.evolve(capture, data=data, total=capture.total + len(note))
 
 
 async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
