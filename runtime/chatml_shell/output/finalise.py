@@ -37,8 +37,7 @@ def refinalise(output: Output, redactor: Redactor, bounds: Bounds) -> Output:
 
 def _text(capture: Capture, redactor: Redactor) -> str:
     """A channel without control sequences and secrets; of one that was cut, no half of a secret either."""
-    text = decoded(capture.data, cut=capture.cut)
-    return redactor.redact(redactor.trimmed(text) if capture.cut else text)
+    return redactor.redact(decoded(capture.data, cut=capture.cut), cut=capture.cut)
 
 
 def _settled(stdout: str, stderr: str, truncated: tuple[bool, bool], redactor: Redactor, bounds: Bounds) -> Output:

@@ -8,6 +8,8 @@ import attrs
 
 from chatml_shell.output.sanitise import sanitise
 
+PROBE = 8
+
 
 def _forms(secrets: Iterable[str]) -> tuple[str, ...]:
     """The secrets as they can stand in a text, longest first: as they are, and without their control characters."""
@@ -35,27 +37,22 @@ class Redactor:
         """One that knows more secrets."""
         return Redactor((*self.secrets, *more), self.replacement)
 
-    def redact(self, text: str) -> str:
-        """A text without secrets. Those that overlap are replaced together, so that no end of one is left."""
+    def redact(self, text: str, *, cut: bool = False) -> str:
+        """A text without secrets. Those that overlap are replaced together, so that no end of one is left.
+
+        Of a text that was cut off (`cut`), an end that could be the beginning of a secret goes too.
+
+        >>> Redactor(["K3Y"]).redact("so K3", cut=True)
+        'so [REDACTED]'
+        """
+        spans = list(self._found(text))
+        if cut:
+            spans += [(_beginning(secret, text), len(text)) for secret in self.secrets]
         pieces, place = [], 0
-        for start, end in _merged(self._found(text)):
+        for start, end in _merged(spans):
             pieces += [text[place:start], self.replacement]
             place = end
         return "".join([*pieces, text[place:]])
-
-    def trimmed(self, text: str) -> str:
-        """A text without its end, if that is the beginning of a secret: for a text that was cut there.
-
-        >>> Redactor(["K3Y"]).trimmed("so K3")
-        'so '
-        """
-        longest = 0
-        for secret in self.secrets:
-            for length in range(min(len(secret) - 1, len(text)), longest, -1):
-                if text.endswith(secret[:length]):
-                    longest = length
-                    break
-        return text[: len(text) - longest]
 
     def apart(self, first: str, second: str) -> tuple[str, str]:
         """Two texts that may be put one behind the other: a secret that would arise there is replaced in both.
@@ -79,10 +76,23 @@ class Redactor:
                 start = text.find(secret, start + 1)
 
 
+def _beginning(secret: str, text: str) -> int:
+    """Where the longest end of a text begins that is a beginning of a secret and not all of it."""
+    start = max(len(text) - len(secret) + 1, 0)
+    # Secrets may be whole files: the first characters lead to the few places that are worth a comparison.
+    while (start := text.find(secret[0], start)) >= 0:
+        if text.startswith(secret[:PROBE], start) and secret.startswith(text[start:]):
+            return start
+        if len(text) - start < PROBE and secret.startswith(text[start:]):
+            return start
+        start += 1
+    return len(text)
+
+
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Spans in order, those that overlap as one."""
     merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
+    for start, end in sorted(span for span in spans if span[0] < span[1]):
         if merged and start < merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
