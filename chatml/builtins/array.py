@@ -1,7 +1,7 @@
-"""`Array`: mutable, of fixed length, indexed from zero (builtins.md section 3.5).
+"""`Array`: mutable, of fixed length, indexed from zero (builtins.md sections 3.5 and 10).
 
 A callback may write to the array that is being traversed: later elements are read as they are when their turn comes,
-except by `filter`, which looks at the elements that the array had at first.
+except by `filter` and `sort_by`, which look at the elements that the array had at first.
 """
 
 from __future__ import annotations
@@ -219,6 +219,37 @@ def find_map(machine: Machine, array: Value, function: Value) -> Value:
     return ("None",)
 
 
+@uses_machine
+def sort_by(machine: Machine, array: Value, function: Value) -> list[Value]:
+    """Merge runs of twice the length until one is left: a plain loop, as a script may recurse through the function."""
+    compare = callback(machine, array, function, 2)
+    machine.check_size(len(array))
+    result: list[Value] = array[:]
+    width = 1
+    while width < len(result):
+        machine.charge(len(result))
+        runs = [result[start : start + width] for start in range(0, len(result), width)]
+        result = []
+        if len(runs) % 2:
+            runs.append([])
+        for left, right in zip(runs[::2], runs[1::2], strict=True):
+            taken = 0
+            for element in left:
+                while taken < len(right) and is_positive(compare(element, right[taken])):
+                    result.append(right[taken])
+                    taken += 1
+                result.append(element)
+            result += right[taken:]
+        width *= 2
+    return result
+
+
+def is_positive(result: Value) -> bool:
+    if type(result) is not int:
+        raise BuiltinFailure("the function must return an int")
+    return result > 0
+
+
 EACH = Fun([A], Unit)
 TEST = Fun([A], Bool)
 
@@ -247,5 +278,6 @@ ARRAY = Module(
         Builtin("for_all", Fun([Array(A), TEST], Bool), for_all),
         Builtin("find", Fun([Array(A), TEST], option(A)), find),
         Builtin("find_map", Fun([Array(A), Fun([A], option(B))], option(B)), find_map),
+        Builtin("sort_by", Fun([Array(A), Fun([A, A], Int)], Array(A)), sort_by),
     ),
 )

@@ -1,4 +1,4 @@
-"""`Json`: reading, writing and taking apart values of the type `json` (builtins.md section 3.8)."""
+"""`Json`: reading, writing and taking apart values of the type `json` (builtins.md sections 3.8 and 10)."""
 
 from __future__ import annotations
 
@@ -64,6 +64,18 @@ def stringify(machine: Machine, value: Value) -> str:
 @uses_machine
 def pretty(machine: Machine, value: Value) -> str:
     return json_writer.write(value, machine.check_size, pretty=True)
+
+
+@uses_machine
+def canonical(machine: Machine, value: Value) -> str:
+    def in_order(entries: list[Value]) -> list[Value]:
+        machine.charge(len(entries))
+        first: dict[str, Value] = {}
+        for entry in entries:
+            first.setdefault(entry_key(entry), entry)
+        return [first[key] for key in sorted(first)]
+
+    return json_writer.write(value, machine.check_size, arrange=in_order)
 
 
 def tag(value: Value) -> str:
@@ -186,6 +198,7 @@ MODULE = Module(
         Builtin("validate", Fun([String], Bool), validate),
         Builtin("stringify", Fun([JSON], String), stringify),
         Builtin("pretty", Fun([JSON], String), pretty),
+        Builtin("canonical", Fun([JSON], String), canonical),
         Builtin("tag", Fun([JSON], String), tag),
         Builtin("as_bool", Fun([JSON], option(Bool)), reader("Bool")),
         Builtin("as_number", Fun([JSON], option(Float)), reader("Number")),

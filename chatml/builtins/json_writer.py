@@ -14,9 +14,16 @@ from chatml.values.text_builder import CHUNK, TextBuilder
 LONG = 2**12
 
 
-def write(value: Value, check_size: Callable[[int], None] | None = None, *, pretty: bool = False) -> str:
+def write(
+    value: Value,
+    check_size: Callable[[int], None] | None = None,
+    *,
+    pretty: bool = False,
+    arrange: Callable[[list[Value]], list[Value]] | None = None,
+) -> str:
     """The JSON text of a value: without white space, or `pretty`, with a line for each member.
 
+    `arrange` gives the entries of an object that are written, in their order; all, as they stand, without it.
     Raises `BuiltinFailure` for NaN and infinities, a value that is not of type `json` or contains itself, and what
     `check_size` (the `Machine.check_size` of a running script) raises.
 
@@ -43,7 +50,7 @@ def write(value: Value, check_size: Callable[[int], None] | None = None, *, pret
             if text is None:
                 outer.append((members, in_object, between, end))
                 in_object = member[0] == "Object"
-                members = iter(member[1])
+                members = iter(arrange(member[1]) if in_object and arrange is not None else member[1])
                 line = "\n" + "  " * len(outer) if pretty else ""
                 text = ("{" if in_object else "[") + line
                 before, between, end = "", "," + line, line[:-2] + ("}" if in_object else "]")

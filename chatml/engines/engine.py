@@ -99,3 +99,7 @@ class Engine(ABC):
             raise budget.exceeded("text")
         if size > FREE_SIZE and not budget.charge(size // ELEMENTS_PER_STEP):
             raise budget.exceeded("steps")
+
+    def charge(self, size: int) -> None:
+        if size >= ELEMENTS_PER_STEP and not self.budget.charge(size // ELEMENTS_PER_STEP):
+            raise self.budget.exceeded("steps")

@@ -1,4 +1,7 @@
-"""Warnings for what only this implementation of ChatML has (decision X-12): `&&`, `||`, `%` and the builtin `not`."""
+"""Warnings for what only this implementation of ChatML has: `&&`, `||`, `%`, `not` (X-12) and further builtins (X-49).
+
+A script that defines a `not` or a module `Path` of its own means that one from there on, and is told nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,10 @@ from chatml.syntax import ast
 NOT = "not"
 
 Part = ast.Expr | ast.Statement | ast.Arm | ast.Binding | ast.Field
-Scoped = tuple[Part, bool]
-"""A part of a script, and whether `not` is a name of the script's own there."""
+Own = frozenset[str]
+"""Those of `WATCHED` that are names of the script's own at a place."""
+
+Scoped = tuple[Part, Own]
 
 
 @frozen
@@ -33,6 +38,14 @@ AND = Addition("portable.boolean_operator", "&&", "write `if a then b else false
 OR = Addition("portable.boolean_operator", "||", "write `if a then true else b` for `a || b`")
 REMAINDER = Addition("portable.remainder", "%", "write `a - a / b * b` for `a % b`")
 NEGATION = Addition("portable.not", NOT, "write `if a then false else true` for `not(a)`, or define `not` yourself")
+MODULES = frozenset({"Path", "Int", "Float"})
+MEMBERS = {"Array": {"sort_by"}, "Json": {"canonical"}, "Tool_call": {"path", "arg_int"}}
+
+WATCHED = MODULES.union(MEMBERS, [NOT])
+
+
+def builtin(name: str) -> Addition:
+    return Addition("portable.builtin", name, "write it yourself, as a function or a module of the script")
 
 
 def find_additions(script: ast.Script) -> tuple[Diagnostic, ...]:
@@ -45,12 +58,19 @@ def find_additions(script: ast.Script) -> tuple[Diagnostic, ...]:
     [('portable.not', 6), ('portable.remainder', 12)]
     """
     warnings = []
-    todo = list(in_statements(script.statements, False))
+    todo = list(in_statements(script.statements, frozenset()))
     while todo:
         part, own = todo.pop()
         match part:
-            case ast.Name(name=name, span=span) if name == NOT and not own:
+            case ast.Name(name=name, span=span) if name == NOT and name not in own:
                 warnings.append(NEGATION.warning(span))
+            case ast.Name(name=name, span=span) if name in MODULES and name not in own:
+                warnings.append(builtin(name).warning(span))
+            case ast.OpenStatement(name=ast.Ident(name=name, span=span)) if name in MODULES and name not in own:
+                warnings.append(builtin(name).warning(span))
+            case ast.FieldGet(record=ast.Name(name=name), label=label, span=span) if name not in own:
+                if label.name in MEMBERS.get(name, ()):
+                    warnings.append(builtin(f"{name}.{label.name}").warning(span))
             case ast.And(op_span=span):
                 warnings.append(AND.warning(span))
             case ast.Or(op_span=span):
@@ -61,38 +81,44 @@ def find_additions(script: ast.Script) -> tuple[Diagnostic, ...]:
     return tuple(sorted(warnings, key=lambda warning: warning.span.left if warning.span else 0))
 
 
-def inside(part: Part, own: bool) -> Iterator[Scoped]:
+def shadow(own: Own, names: Iterable[str]) -> Own:
+    """The names of the script's own where it binds further ones."""
+    more = WATCHED.intersection(names)
+    return own | more if more else own
+
+
+def inside(part: Part, own: Own) -> Iterator[Scoped]:
     """The direct parts of a part, each in its scope."""
     match part:
         case ast.ModuleStatement(items=items):
             yield from in_statements(items, own)
         case ast.LetRecStatement(bindings=bindings):
-            own = own or any(binding.name.name == NOT for binding in bindings)
+            own = shadow(own, [binding.name.name for binding in bindings])
             yield from ((binding, own) for binding in bindings)
         case ast.Let(name=name, value=value, body=body):
             yield value, own
-            yield body, own or name.name == NOT
+            yield body, shadow(own, [name.name])
         case ast.LetRec(bindings=bindings, body=body):
-            own = own or any(binding.name.name == NOT for binding in bindings)
+            own = shadow(own, [binding.name.name for binding in bindings])
             yield from ((binding, own) for binding in bindings)
             yield body, own
         case ast.Lambda(params=params, body=body):
-            yield body, own or any(param.name == NOT for param in params)
+            yield body, shadow(own, [param.name for param in params])
         case ast.Arm(pattern=pattern, body=body):
-            yield body, own or NOT in names_bound(pattern)
+            yield body, shadow(own, names_bound(pattern))
         case _:
             yield from ((child, own) for child in ast.children(part))
 
 
-def in_statements(statements: Iterable[ast.Statement], own: bool) -> Iterator[Scoped]:
+def in_statements(statements: Iterable[ast.Statement], own: Own) -> Iterator[Scoped]:
     """Statements in order, each in the scope that the ones before it leave."""
     for statement in statements:
         yield statement, own
         match statement:
-            case ast.LetStatement(name=name):
-                own = own or name.name == NOT
+            case ast.LetStatement(name=name) | ast.ModuleStatement(name=name):
+                own = shadow(own, [name.name])
             case ast.LetRecStatement(bindings=bindings):
-                own = own or any(binding.name.name == NOT for binding in bindings)
+                own = shadow(own, [binding.name.name for binding in bindings])
 
 
 def names_bound(pattern: ast.Pattern) -> set[str]:

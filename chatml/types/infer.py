@@ -177,7 +177,10 @@ class Inference:
             for module, entry in self.scope.entries.items()
             if isinstance(entry, ModuleType) and name in entry.exports
         ]
-        near = tuple(suggest.near(name, self.scope.entries))
+        alike = [
+            known for known in self.scope.entries if known[0].isupper() <= name[0].isupper() or known.lower() == name
+        ]
+        near = tuple(suggest.near(name, alike))
         return UnknownVariable(span, name, near, tuple(sorted(exporters)), opened)
 
     def define(self, binder: ast.Ident | ast.NamePattern, entry: Entry) -> None:

@@ -200,3 +200,6 @@ class Machine(Protocol):
 
     def check_size(self, size: int) -> None:
         """Refuse to build a string or an array of more than `Limits.text` elements."""
+
+    def charge(self, size: int) -> None:
+        """Use up steps for so many elements or characters that a builtin looks at: one for each 64 of them (X-52)."""

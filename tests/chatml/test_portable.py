@@ -1,4 +1,4 @@
-"""`chatml check --portable`: a warning at each use of an addition (X-12), and nowhere else."""
+"""`chatml check --portable`: a warning at each use of an addition (X-12, X-49), and nowhere else."""
 
 from __future__ import annotations
 
@@ -64,6 +64,40 @@ def test_one_use_of_the_builtin(text: str) -> None:
     ],
 )
 def test_no_use_of_the_builtin(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('print(Path.normalise("a"))', ["Path"]),
+        ("open Path", ["Path"]),
+        ("let p = Int.abs", ["Int"]),
+        ("Float.floor(Int.to_float(1))", ["Float", "Int"]),
+        ("Array.sort_by(xs, f)", ["Array.sort_by"]),
+        ("Json.canonical(Json.parse(text))", ["Json.canonical"]),
+        ('Tool_call.path(call, "p") Tool_call.arg_int(call, "n")', ["Tool_call.path", "Tool_call.arg_int"]),
+        ("let x = Path.join module Path = struct let join = 1 end let y = Path.join", ["Path"]),
+        ("module M = struct module Path = struct let a = 1 end end let y = Path.join", ["Path"]),
+    ],
+)
+def test_builtins(text: str, names: list[str]) -> None:
+    """Each use of a builtin that others lack, under its qualified name or that of its module."""
+    warnings = find_additions(parse(Source("script", text)))
+    assert [warning.code for warning in warnings] == ["portable.builtin"] * len(names)
+    assert [warning.message.split("`")[1] for warning in warnings] == names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Array.map(xs, f) Json.parse(text) Tool_call.arg(call, key)",
+        "module Path = struct let join = 1 end let y = Path.join open Path",
+        "module Array = struct let sort_by = 1 end let y = Array.sort_by",
+        "{ path = 1 }.path { sort_by = Array }.sort_by",
+    ],
+)
+def test_no_builtin(text: str) -> None:
     assert found(text) == []
 
 

@@ -26,6 +26,7 @@ from chatml.engines.compile.tracebacks import translate
 from chatml.engines.engine import SinkError
 from chatml.records import contents, frozen
 from chatml.types.model import Type
+from chatml.values.arithmetic import int_argument
 from chatml.values.limits import Left
 from chatml.values.model import Value
 from chatml.values.surrogates import surrogate_problem
@@ -50,6 +51,7 @@ TOOLS: dict[str, Any] = {
     "scalars": SCALARS,
     "from_json": from_json,
     "is_plain_json": is_plain_json,
+    "int_argument": int_argument,
     "is_text": lambda text: surrogate_problem(text) is None,
 }
 """What entries name besides what generated code does."""

@@ -11,9 +11,11 @@ from collections.abc import Container
 ARRAYS = "lists are arrays: use the module `Array`"
 FAILING = "write `fail(message)`; a task fails with `Task.fail(message)`"
 NO_CATCHING = "a script cannot catch its own failures; `Task.catch(t, fun message -> u)` catches a task that fails"
-NO_CONVERSION = "ints and floats are not converted; `Json.as_number(Json.parse(text))` reads a float from a text"
+CONVERSION = (
+    "write `Int.to_float(n)` or `Float.to_int(x)`; `Json.as_number(Json.parse(text))` reads a number from a text"
+)
 NO_IMPORT = "a script is one file: what is builtin is there without an import"
-NO_MATH = "there is no module of mathematics: there are the operators, and functions that you define"
+NO_MATH = "there are the operators, the modules `Int` and `Float`, and functions that you define"
 NOTHING = "there is no null: use the tags `` `None `` and `` `Some(x) ``"
 PAIRS = "there are no tuples: use a record, `{ a = 1; b = 2 }`, and its fields"
 PLAIN_LET = "write `let x = e`; a value that changes is a reference: `let x = ref(1)`, `x := !x + 1`"
@@ -22,7 +24,7 @@ TABLES = "use the module `Hashtbl`, or a record where the keys are known"
 TO_STRING = "write `to_string(x)`"
 
 VARIABLES = {
-    "abs": "write `if x < 0 then -x else x`",
+    "abs": "write `Int.abs(n)`",
     "async": "a task is a value: continue it with `let* x = task in ...`",
     "await": "a task is a value: continue it with `let* x = task in ...`",
     "assert": "write `if c then () else fail(message)`",
@@ -43,8 +45,8 @@ VARIABLES = {
     "exit": FAILING,
     "failwith": FAILING,
     "filter": "write `Array.filter(xs, fun x -> e)`",
-    "float": NO_CONVERSION,
-    "float_of_int": NO_CONVERSION,
+    "float": CONVERSION,
+    "float_of_int": "write `Int.to_float(n)`",
     "float_of_string": "`Json.as_number(Json.parse(text))` reads a float from a text",
     "fn": "a function is written `fun x -> e`",
     "for": "`Array.iter(xs, fun x -> e)` visits every element, `while c do e done` repeats",
@@ -57,9 +59,9 @@ VARIABLES = {
     "import": NO_IMPORT,
     "include": NO_IMPORT,
     "incr": "write `x := !x + 1`",
-    "int": NO_CONVERSION,
-    "int_of_float": NO_CONVERSION,
-    "int_of_string": NO_CONVERSION,
+    "int": CONVERSION,
+    "int_of_float": "write `Float.to_int(x)`",
+    "int_of_string": CONVERSION,
     "invalid_arg": FAILING,
     "is": "write `==`",
     "isinstance": "types are checked before a script runs; tags are told apart with `match`",
@@ -67,15 +69,15 @@ VARIABLES = {
     "len": "write `length(xs)`, of a string `String.length(s)`",
     "list": ARRAYS,
     "map": "write `Array.map(xs, fun x -> e)`",
-    "max": "write `if a > b then a else b`",
-    "min": "write `if a < b then a else b`",
+    "max": "write `Int.max(a, b)` or `Float.max(a, b)`",
+    "min": "write `Int.min(a, b)` or `Float.min(a, b)`",
     "mod": "write `a % b`",
     "mut": PLAIN_LET,
     "new": "there are no classes: a record is written `{ a = 1; b = 2 }`",
     "nil": NOTHING,
     "null": NOTHING,
     "parseFloat": "`Json.as_number(Json.parse(text))` reads a float from a text",
-    "parseInt": NO_CONVERSION,
+    "parseInt": CONVERSION,
     "print_endline": PRINT,
     "print_int": "write `print(n)`",
     "print_string": PRINT,
@@ -117,16 +119,14 @@ VARIABLES = {
     "Dict": TABLES,
     "Exception": FAILING,
     "False": "write `false`",
-    "Float": "`to_string` makes a string of any value; the operators for floats are `+.`, `-.`, `*.` and `/.`",
     "Fun": "a function is written `fun x -> e`",
     "HashMap": TABLES,
-    "Int": "`to_string` makes a string of any value; ints have operators and no module",
-    "Integer": "`to_string` makes a string of any value; ints have operators and no module",
+    "Integer": "use the module `Int`; `to_string` makes a string of any value",
     "List": ARRAYS,
     "Map": TABLES,
     "Math": NO_MATH,
     "Maybe": "use the module `Option`, and the tags `` `None `` and `` `Some(x) ``",
-    "Number": "`to_string` makes a string of any value; ints have operators and no module",
+    "Number": "use the modules `Int` and `Float`; `to_string` makes a string of any value",
     "Object": TABLES,
     "Printf": PRINT,
     "Promise": "use the module `Task`",
@@ -177,6 +177,7 @@ EXPORTS: dict[str, dict[str, str]] = {
         "for_all": "all every forall",
         "find": "find_opt find_first detect",
         "find_map": "pick first_some map_first",
+        "sort_by": "sort sorted sortBy order_by sort_with sort_on",
     },
     "Option": {
         "get_or": "value get_or_else getOrElse with_default withDefault unwrap_or default unwrap get or_else value_or",
@@ -196,6 +197,7 @@ EXPORTS: dict[str, dict[str, str]] = {
         "parse": "decode loads load of_string from_string parse_exn read deserialize",
         "parse_opt": "try_parse parse_safe safe_parse tryParse",
         "stringify": "encode dumps dump to_string serialize print write toString",
+        "canonical": "canonicalize canonicalise sorted sort_keys normalise normalize",
         "pretty": "pretty_print pp prettify pretty_to_string indent",
         "validate": "is_valid valid check",
         "get_field": "get field member find lookup at index",
@@ -227,9 +229,27 @@ EXPORTS: dict[str, dict[str, str]] = {
         "create": "make new of_json",
         "value": "json to_json raw",
     },
+    "Path": {
+        "normalise": "normalize norm normpath clean resolve canonical absolute realpath",
+        "is_below": "is_under is_inside is_within is_relative_to starts_with contains isBelow",
+        "join": "concat append add",
+        "basename": "name file_name filename base",
+        "dirname": "parent directory dir",
+    },
+    "Int": {"to_float": "toFloat of_int float", "abs": "absolute", "min": "minimum", "max": "maximum"},
+    "Float": {
+        "to_int": "toInt truncate trunc int of_float",
+        "floor": "round_down",
+        "ceil": "ceiling round_up",
+        "round": "nearest",
+        "min": "minimum",
+        "max": "maximum",
+    },
     "Tool_call": {
         "arg": "args get argument param get_arg arg_json",
         "arg_string": "string get_string arg_text",
+        "arg_int": "int get_int arg_number number arg_float",
+        "path": "arg_path get_path file",
         "arg_bool": "bool get_bool",
         "arg_array": "array list arg_list get_array",
         "is_named": "name named has_name is",
@@ -278,18 +298,22 @@ ENTRIES = "a table is a reference to an array of its entries: `Array.iter(!table
 ABSENT: dict[str, dict[str, str]] = {
     "String": {
         "of_int from_int of_float of_bool from make_string to_string toString show": TO_STRING,
-        "to_int to_float toInt toFloat of_string parse": NO_CONVERSION,
+        "to_int to_float toInt toFloat of_string parse": CONVERSION,
         "join": 'write `Array.fold(parts, "", fun text part -> text ++ part)`',
         "format printf sprintf": "strings are joined with `++`, and `to_string` makes a string of any value",
         "compare": "strings have no order: `==` and `!=` compare them",
     },
     "Array": {
-        "sort sort_by sorted sortBy order_by": "there is no sorting: write a function with `Array.swap` on a copy",
         "zip combine map2 iter2": "write `Array.mapi(xs, fun i x -> f(x, ys[i]))`",
         "is_empty isEmpty empty": "write `length(xs) == 0`",
         "pop shift unshift": "arrays keep their length: `Array.sub(xs, start, length)` makes a part of one",
         "join": 'write `Array.fold(parts, "", fun text part -> text ++ part)`',
     },
+    "Int": {
+        "to_string show": TO_STRING,
+        "of_string parse": "`Json.as_number(Json.parse(text))` reads a number from a text",
+    },
+    "Float": {"to_string show": TO_STRING, "abs": "write `if x <. 0.0 then -.x else x`"},
     "Option": {"map bind iter fold flat_map flatMap and_then andThen then to_list filter": MATCH},
     "Hashtbl": {
         "iter fold map keys values entries items to_list to_seq length size len count": ENTRIES,

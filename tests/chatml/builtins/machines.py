@@ -27,6 +27,7 @@ class FakeMachine:
     def __init__(self, text: int | None = None) -> None:
         self.limits = Limits(text=text)
         self.printed: list[str] = []
+        self.charged = 0
         self.saved: list[tuple[list[Value] | Ref, Value]] = []
 
     def call(self, function: Value, args: list[Value]) -> Value:
@@ -56,6 +57,9 @@ class FakeMachine:
     def check_size(self, size: int) -> None:
         if self.limits.text is not None and size > self.limits.text:
             raise RuntimeFailure("limit `text` exceeded")
+
+    def charge(self, size: int) -> None:
+        self.charged += size
 
 
 def caller(module: str, machine: FakeMachine | None = None) -> Callable[..., Value]:

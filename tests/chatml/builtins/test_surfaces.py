@@ -25,15 +25,18 @@ MEMBERS = {
     "String": "concat contains ends_with equal find is_empty length replace_all slice split starts_with to_lower "
     "to_upper trim",
     "Array": "append copy exists fill filter find find_map fold for_all get init iter iteri length make map mapi "
-    "reverse reverse_in_place set sub swap",
+    "reverse reverse_in_place set sort_by sub swap",
     "Option": "get_or is_none is_some none some",
     "Hashtbl": "create get mem remove set",
-    "Json": "as_array as_bool as_number as_object as_string get_field get_path object_keys parse parse_opt pretty "
-    "remove_field set_field stringify tag validate",
+    "Json": "as_array as_bool as_number as_object as_string canonical get_field get_path object_keys parse "
+    "parse_opt pretty remove_field set_field stringify tag validate",
+    "Path": "basename dirname is_below join normalise",
+    "Int": "abs max min to_float",
+    "Float": "ceil floor max min round to_int",
     "Log": "debug error info warn",
     "Item": "assistant_text create id input_text_message is_assistant is_system is_tool_call is_tool_result "
     "is_user kind notice output_text_message role system_text text text_parts user_text value",
-    "Tool_call": "arg arg_array arg_bool arg_string is_named is_one_of",
+    "Tool_call": "arg arg_array arg_bool arg_int arg_string is_named is_one_of path",
     "Context": "find_item find_tool has_tool items_by_role items_since_last_assistant_turn "
     "items_since_last_user_turn last_assistant_item last_item last_system_item last_tool_call "
     "last_tool_result last_user_item",
@@ -68,7 +71,7 @@ def test_members() -> None:
 
 
 def test_surfaces_add_to_each_other() -> None:
-    assert module_names(CORE) == {"Task", "String", "Array", "Option", "Hashtbl", "Json"}
+    assert module_names(CORE) == {"Task", "String", "Array", "Option", "Hashtbl", "Json", "Path", "Int", "Float"}
     assert module_names(MODERATOR) - module_names(CORE) == MODERATOR_MODULES
     assert module_names(UI_MODERATOR) - module_names(MODERATOR) == {"Ui", "Approval"}
     assert CORE.globals == MODERATOR.globals == UI_MODERATOR.globals
