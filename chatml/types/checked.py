@@ -13,7 +13,8 @@ from chatml.syntax import ast
 from chatml.types.environment import Entry, ModuleType, adopt_all
 from chatml.types.facts import Mismatch, Problem, Site
 from chatml.types.freeze import Freezer, mismatch
-from chatml.types.model import Empty, Extend, Record, Scalar, Type
+from chatml.types.model import Empty, Record, Scalar, Type
+from chatml.types.rebuild import row_of
 from chatml.types.scheme import Scheme, instantiate, substitute
 from chatml.types.show import show
 from chatml.types.unify import Failure, Unifier, resolved
@@ -95,7 +96,7 @@ def type_of_entry(entry: Entry) -> Type:
         case Scheme(type):
             return type
         case ModuleType(exports):
-            return Record(Extend({label: type_of_entry(export) for label, export in exports.items()}, Empty))
+            return Record(row_of({label: type_of_entry(export) for label, export in exports.items()}, Empty))
     return entry
 
 
@@ -131,7 +132,7 @@ class Contract:
                 return self.freezer.freeze(instantiate(self.unifier, entry))
             case ModuleType(exports):
                 fields = {label: self.instance(export) for label, export in exports.items()}
-                return Record(Extend(fields, Empty))
+                return Record(row_of(fields, Empty))
         return self.freezer.freeze(entry)
 
     def expected(self, type: Type) -> Type:

@@ -16,17 +16,17 @@ from chatml.types.model import (
     Array,
     Con,
     Empty,
-    Extend,
     Fun,
     Mu,
     Record,
+    Row,
     Tuple,
     Type,
     Unit,
     Unknown,
     Variant,
 )
-from chatml.types.rebuild import level_of
+from chatml.types.rebuild import level_of, row_of
 from chatml.types.unify import unfolded
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def payload(types: Sequence[Type]) -> Type:
     return types[0] if len(types) == 1 else Tuple(types, level_of(types))
 
 
-def close(parts: Sequence[ast.FieldType | ast.CaseType], types: list[Type]) -> Extend:
+def close(parts: Sequence[ast.FieldType | ast.CaseType], types: list[Type]) -> Row:
     """The closed row of these labels and types."""
     labels = [part.label.name for part in parts]
-    return Extend(dict(zip(labels, types, strict=True)), Empty, level_of(types))
+    return row_of(dict(zip(labels, types, strict=True)), Empty)

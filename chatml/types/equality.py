@@ -14,6 +14,7 @@ def without_equality(unifier: Unifier, type: Type) -> Type | None:
         known = unifier.prune(stack.pop())
         if isinstance(known, Array | Ref | Fun) or (isinstance(known, Con) and known.name == "task"):
             return known
+        unifier.charge(1)
         children = CHILDREN.get(known.__class__)
         if children is None or id(known) in visited:
             continue

@@ -37,7 +37,7 @@ from chatml.types.model import (
     Unknown,
     Variant,
 )
-from chatml.types.rebuild import level_of
+from chatml.types.rebuild import level_of, row_of
 from chatml.types.reopen import reopen
 from chatml.types.scheme import Scheme, generalise, instantiate
 from chatml.types.scope import Scope
@@ -162,7 +162,7 @@ class Inference:
             return instantiate(self.unifier, entry)
         if isinstance(entry, ModuleType):
             exports = {label: self.use(export) for label, export in entry.exports.items()}
-            return Record(Extend(exports, Empty))
+            return Record(row_of(exports, Empty))
         return entry
 
     def unknown(self, expr: ast.Name) -> Type:
@@ -363,8 +363,8 @@ class Inference:
         fields: dict[str, Type] = dict.fromkeys([field.label.name for field in expr.fields], Unit)
         for field in reversed(expr.fields):
             fields[field.label.name] = self.infer(field.value)
-        level = level_of(fields.values())
-        return Record(Extend(fields, Empty, level), level)
+        row = row_of(fields, Empty)
+        return Record(row, row.level)
 
     def field(self, expr: ast.FieldGet) -> Type:
         label = expr.label.name
@@ -400,8 +400,8 @@ class Inference:
         fields = dict(noted)
         for field in expr.fields:
             fields[field.label.name] = self.infer(field.value)
-        level = level_of([*fields.values(), tail])
-        return Record(Extend(fields, tail, level), level)
+        row = row_of(fields, tail)
+        return Record(row, row.level)
 
     def variant(self, expr: ast.Variant) -> Type:
         args = [self.infer(arg) for arg in expr.args]

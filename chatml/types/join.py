@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chatml.types.model import Empty, Extend, Record, Type, Unknown
+from chatml.types.model import Empty, Record, Type, Unknown
+from chatml.types.rebuild import row_of
 from chatml.types.unify import Failure, Unifier, unfolded
 
 
@@ -39,6 +40,7 @@ class _Join:
     def join_records(self, left: Record, right: Record) -> Record:
         fields, tail = self.unifier.flatten(left.row)
         others, other_tail = self.unifier.flatten(right.row)
+        self.unifier.charge(len(fields) + len(others))
         common: dict[str, Type] = {}
         for label in sorted(fields.keys() & others.keys()):
             try:
@@ -48,4 +50,4 @@ class _Join:
                 raise
         # Joining the fields may have bound the tails.
         tail, other_tail = self.unifier.prune(tail), self.unifier.prune(other_tail)
-        return Record(Extend(common, tail if tail is other_tail else Empty))
+        return Record(row_of(common, tail if tail is other_tail else Empty))

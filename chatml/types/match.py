@@ -14,6 +14,7 @@ from chatml.types.join import join
 from chatml.types.labels import refuse_repetition
 from chatml.types.model import Bool, Empty, Extend, Float, Int, Record, String, Type, Unit, Unknown, Variant
 from chatml.types.patterns import is_catch_all, key_of, parts_of, show_pattern
+from chatml.types.rebuild import row_of
 from chatml.types.unify import Failure, Unifier, unfolded
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Matching:
 
     def record(self, pattern: ast.RecordPattern) -> Type:
         fields = {field.label.name: self.demand(field.pattern) for field in pattern.fields}
-        return Record(Extend(fields, self.inference.fresh() if pattern.open else Empty))
+        return Record(row_of(fields, self.inference.fresh() if pattern.open else Empty))
 
     def variant(self, pattern: ast.VariantPattern) -> Type:
         parts = payload([self.demand(arg) for arg in pattern.args])

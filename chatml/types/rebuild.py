@@ -13,6 +13,7 @@ from chatml.types.model import (
     Fun,
     Record,
     Ref,
+    Row,
     Tuple,
     Type,
     Variant,
@@ -33,6 +34,14 @@ def level_of(parts: Iterable[Type]) -> int:
         if part.level > level:
             level = part.level
     return level
+
+
+def row_of(fields: dict[str, Type], tail: Row) -> Row:
+    """The row of these labels and what follows them: no row has a piece without labels.
+
+    Such a piece would stand for what follows it, `tail` for `{ ...tail }`, and a variable must not be bound to itself.
+    """
+    return Extend(fields, tail, level_of([*fields.values(), tail])) if fields else tail
 
 
 def rebuild_array(type: Array, visit: Visit) -> Array:
@@ -71,10 +80,9 @@ def rebuild_function(type: Fun, visit: Visit) -> Fun:
     return Fun(params, result, level_of([*params, result]))
 
 
-def rebuild_extend(type: Extend, visit: Visit) -> Extend:
+def rebuild_extend(type: Extend, visit: Visit) -> Row:
     fields = {label: visit(part) for label, part in type.fields.items()}
-    tail = visit(type.tail)
-    return Extend(fields, tail, level_of([*fields.values(), tail]))
+    return row_of(fields, visit(type.tail))
 
 
 def joined(row: Type) -> Type:
@@ -89,7 +97,7 @@ def joined(row: Type) -> Type:
     fields: dict[str, Type] = {}
     for link in reversed(links):
         fields.update(link.fields)
-    return Extend(fields, tail, level_of([*fields.values(), tail]))
+    return row_of(fields, tail)
 
 
 BUILDERS: dict[type, Callable[[Any, Visit], Type]] = {

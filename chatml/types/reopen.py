@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chatml.types.model import Array, Extend, Mu, Record, Ref, Tuple, Type, Unknown
-from chatml.types.rebuild import level_of
+from chatml.types.model import Array, Mu, Record, Ref, Tuple, Type, Unknown
+from chatml.types.rebuild import row_of
 from chatml.types.unify import Unifier
 
 MOST_RECORDS = 2_000
@@ -27,6 +27,7 @@ class _Reopening:
         """The types that are being re-opened: one that is reached again stays as it is."""
 
     def visit(self, type: Type) -> Type:
+        self.unifier.charge(1)
         known = self.unifier.prune(type)
         kind = known.__class__
         if kind not in OPENED or id(known) in self.inside:
@@ -61,9 +62,8 @@ class _Reopening:
             return type
         self.records += 1
         opened = {label: self.visit(part) for label, part in fields.items()}
-        tail = Unknown(self.level)
-        level = level_of([*opened.values(), tail])
-        return Record(Extend(opened, tail, level), level)
+        open_row = row_of(opened, Unknown(self.level))
+        return Record(open_row, open_row.level)
 
 
 OPENED = frozenset({Mu, Record, Array, Ref, Tuple})

@@ -72,15 +72,18 @@ class Statements:
             ast.ExprStatement: self.expression,
         }
 
-    def extend(self, script: ast.Script) -> Checked:
+    def extend(self, script: ast.Script, work: float | None = None) -> Checked:
         """Check further statements. The result tells of their problems and expressions, and of all definitions.
 
-        Statements with a problem stay until they are taken back.
+        Statements with a problem stay until they are taken back. `work` is how many parts of types may be looked at;
+        without it the text decides.
         """
         inference = self.inference
         inference.problems, inference.types, inference.operands, inference.projections = [], {}, {}, set()
         inference.binders = {}
-        inference.unifier.work = WORK + WORK_PER_CHARACTER * (script.span.right - script.span.left)
+        if work is None:
+            work = WORK + WORK_PER_CHARACTER * (script.span.right - script.span.left)
+        inference.unifier.work = work
         self.exhausted = False
         with deep():
             if not self.environment.problems:

@@ -132,6 +132,7 @@ class Unifier:
     def find(self, row: Type, label: str) -> tuple[Type | None, Type]:
         """The type of a label in a row, if it is there, and else what follows the labels that are."""
         row = self.prune(row)
+        self.charge(1)
         for _ in range(LONG_ROW):
             if row.__class__ is not Extend:
                 return None, row
@@ -141,6 +142,7 @@ class Unifier:
         fields, rest = self.indexed.get(row, ({}, row))
         rest = self.prune(rest)
         while rest.__class__ is Extend:
+            self.charge(len(rest.fields))
             for met, part in rest.fields.items():
                 fields.setdefault(met, part)
             rest = self.prune(rest.tail)
@@ -202,13 +204,22 @@ class Unifier:
             if target.level > variable.level:
                 self.trail.append((target, None, target.level, target.site))
                 target.level = variable.level
-        elif (
-            target.level >= variable.level
-            and self.search(target, variable.level, variable)
-            and unfolded(target).__class__ not in MAY_RECUR
-        ):
-            raise Failure("endless", variable, target)
+        elif target.level >= variable.level and self.search(target, variable.level, variable):
+            self.refuse_unguarded(variable, target)
         self.link(variable, target)
+
+    def refuse_unguarded(self, variable: Unknown, target: Type) -> None:
+        """Raise `Failure` for a variable that occurs in a type which must not contain itself there.
+
+        A row may hold itself in a field, `r = { next : { ...r } }`, but not follow itself, `r = { a : int; ...r }`.
+        """
+        kind = unfolded(target).__class__
+        if kind not in MAY_RECUR:
+            raise Failure("endless", variable, target)
+        if kind is Extend:
+            fields, tail = self.flatten(target)
+            if tail is variable:
+                raise Failure("endless_row", variable, target, sorted(fields))
 
     # Unification
 
@@ -242,6 +253,7 @@ class Unifier:
         if other.__class__ is Unknown:
             self.bind(other, known)
             return
+        self.charge(1)
         pair = (id(known), id(other))
         if pair in self.seen:
             return
@@ -367,6 +379,7 @@ class Unifier:
             return row.fields, tail
         fields = dict(row.fields)
         while tail.__class__ is Extend:
+            self.charge(1 + len(tail.fields))
             for label, type in tail.fields.items():
                 fields.setdefault(label, type)
             tail = self.prune(tail.tail)

@@ -11,7 +11,6 @@ from chatml.types.model import (
     Bool,
     Con,
     Empty,
-    Extend,
     Fun,
     Int,
     Mu,
@@ -23,6 +22,7 @@ from chatml.types.model import (
     Unknown,
     Variant,
 )
+from chatml.types.rebuild import row_of
 
 Recipe = tuple[Any, ...]
 VARIABLES = 4
@@ -100,4 +100,4 @@ class Maker:
 
     def row(self, fields: tuple[tuple[str, Recipe], ...], tail: int | None) -> Type:
         made = {label: self.make(part) for label, part in fields}
-        return Extend(made, Empty if tail is None else self.rows[tail])
+        return row_of(made, Empty if tail is None else self.rows[tail])
