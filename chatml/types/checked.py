@@ -172,9 +172,15 @@ def places(script: ast.Script) -> dict[str, ast.Ident]:
     """Where each name of the top level is defined, the last time."""
     found: dict[str, ast.Ident] = {}
     for statement in script.statements:
-        match statement:
-            case ast.LetStatement(name) | ast.ModuleStatement(name):
-                found[name.name] = name
-            case ast.LetRecStatement(bindings):
-                found |= {binding.name.name: binding.name for binding in bindings}
+        found |= {binder.name: binder for binder in binders(statement)}
     return found
+
+
+def binders(statement: ast.Statement) -> list[ast.Ident]:
+    """The names that a statement defines, where they stand."""
+    match statement:
+        case ast.LetStatement(name) | ast.ModuleStatement(name):
+            return [name]
+        case ast.LetRecStatement(bindings):
+            return [binding.name for binding in bindings]
+    return []

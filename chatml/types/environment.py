@@ -41,6 +41,18 @@ class ModuleType:
     exports: Mapping[str, Entry]
 
 
+@frozen(eq=False)
+class Body:
+    """A module whose body is being checked: its exports so far, and the names that are defined once, so final."""
+
+    exports: Mapping[str, Entry]
+    once: frozenset[str]
+
+    def final(self, label: str) -> Entry | None:
+        """What the finished module will export under a name, if that is known."""
+        return self.exports.get(label) if label in self.once else None
+
+
 Entry = Type | Scheme | ModuleType
 """What a name stands for: a type that all its uses share, a scheme that each use instantiates, a module."""
 

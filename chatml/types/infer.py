@@ -13,7 +13,7 @@ from chatml.lazy import lazy
 from chatml.source import Span
 from chatml.syntax import ast
 from chatml.types.elaborate import Elaborator, payload
-from chatml.types.environment import Entry, Environment, ModuleType
+from chatml.types.environment import Body, Entry, Environment, ModuleType
 from chatml.types.equality import without_equality
 from chatml.types.facts import Fault, LambdaArity, Node, NoEquality, NotRecursive, Problem, Site, UnknownVariable
 from chatml.types.freeze import Freezer, mismatch
@@ -74,6 +74,11 @@ class Inference:
         self.elaborator = Elaborator(environment.aliases, self.scope.entries.__contains__, self.fresh)
         self.matching = Matching(self)
         self.problems: list[Problem] = []
+        self.bodies: dict[Entry | None, Body] = {}
+        """The modules whose bodies are being checked, by what their names stand for in there (section 3.11).
+
+        That is a record of the exports that are not final where they are used, each at one type.
+        """
         self.types: dict[ast.Expr, Type] = {}
         """The type of every expression, as inference found it."""
         self.operands: dict[ast.Binary, Type] = {}
@@ -374,6 +379,10 @@ class Inference:
                 self.projections.add(expr)
                 if label in entry.exports:
                     return self.use(entry.exports[label])
+            elif entry in self.bodies:
+                export = self.bodies[entry].final(label)
+                if export is not None:
+                    return self.use(export)
         base = self.infer(expr.record)
         known = unfolded(self.prune(base))
         if known.__class__ is Record:

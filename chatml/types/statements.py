@@ -7,6 +7,7 @@ from there on: so the next statements are checked, and what they report does not
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,8 +15,8 @@ from chatml.records import frozen
 from chatml.source import Span
 from chatml.stack import deep
 from chatml.syntax import ast
-from chatml.types.checked import Checked
-from chatml.types.environment import Entry, Environment, ModuleType
+from chatml.types.checked import Checked, binders
+from chatml.types.environment import Body, Entry, Environment, ModuleType
 from chatml.types.facts import Fault, NotAModule, OpenShadows, TooDeep, TooLarge
 from chatml.types.freeze import Freezer
 from chatml.types.infer import MOST_PROBLEMS, Inference
@@ -152,14 +153,10 @@ class Statements:
 
     def give_up(self, statement: ast.Statement) -> None:
         """Let what a statement at fault would have defined fit everywhere."""
-        match statement:
-            case ast.LetStatement(name) | ast.ModuleStatement(name):
-                self.define(name, ANYTHING)
-            case ast.LetRecStatement(bindings):
-                for binding in bindings:
-                    self.define(binding.name, ANYTHING)
-            case ast.OpenStatement(name):
-                self.open_in_part(name.name)
+        for binder in binders(statement):
+            self.define(binder, ANYTHING)
+        if isinstance(statement, ast.OpenStatement):
+            self.open_in_part(statement.name.name)
 
     def let(self, statement: ast.LetStatement) -> None:
         self.define(statement.name, self.inference.bind(statement.value))
@@ -177,8 +174,10 @@ class Statements:
         mark = self.scope.mark()
         own = inference.fresh()
         self.scope.define(name, own)
+        inference.bodies[own] = Body(self.definitions, defined_once(statement.items))
         self.check(statement.items)
         exports, self.definitions = self.definitions, outside
+        del inference.bodies[own]
         self.scope.leave(mark)
         finished = ModuleType(exports)
         if own.link is not None:
@@ -217,3 +216,9 @@ class Statements:
         hidden = self.hidden_by(entry)
         for label, export in entry.exports.items():
             self.scope.define(label, ANYTHING if label in hidden else export)
+
+
+def defined_once(statements: Sequence[ast.Statement]) -> frozenset[str]:
+    """The names that exactly one of the statements defines."""
+    counts = Counter(binder.name for statement in statements for binder in binders(statement))
+    return frozenset(name for name, count in counts.items() if count == 1)

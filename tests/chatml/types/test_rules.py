@@ -106,6 +106,15 @@ ACCEPTED = {
         end
         let s = M.id("s") ++ ""
         """,
+    "3.11 an export is as polymorphic inside as outside": """
+        module M = struct
+          let id x = x
+          let call n = M.id(n)
+          module N = struct let both () = M.id("s") ++ to_string(M.id(1)) end
+        end
+        let one = M.call(7) + 1
+        let other = M.call("s") ++ ""
+        """,
     "3.11 a nested module is an export": """
         module A = struct
           module B = struct let f x = x end
@@ -209,8 +218,16 @@ REJECTED = {
         "module M = struct let f () = M.g() open M let g () = 1 end",
         "type.not_a_module",
     ),
-    "3.11 a polymorphic export has one type inside": (
-        'module M = struct let id x = x let u () = M.id(1) let v () = M.id("s") end',
+    "3.11 an export that is defined twice has one type inside": (
+        'module M = struct let id x = x let u () = M.id(1) let v () = M.id("s") let id x = x end',
+        "type.mismatch",
+    ),
+    "3.11 an export that is still to come has one type inside": (
+        'module M = struct let u () = M.id(1) let v () = M.id("s") let id x = x end',
+        "type.mismatch",
+    ),
+    "3.11 an export inside is the one that the finished module has": (
+        "module M = struct let x = 1 let u () = M.x + 1 let x = true end",
         "type.mismatch",
     ),
     "3.11 types are not exported": (
