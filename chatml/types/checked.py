@@ -13,7 +13,7 @@ from chatml.syntax import ast
 from chatml.types.environment import Entry, ModuleType, adopt_all
 from chatml.types.facts import Mismatch, Problem, Site
 from chatml.types.freeze import Freezer, mismatch
-from chatml.types.model import Empty, Record, Scalar, Type
+from chatml.types.model import Empty, Record, Scalar, Type, Var
 from chatml.types.rebuild import row_of
 from chatml.types.scheme import Scheme, instantiate, substitute
 from chatml.types.show import show
@@ -90,13 +90,19 @@ class Checked:
         return Contract(self)
 
 
-def type_of_entry(entry: Entry) -> Type:
-    """What a name stands for as one type; the variables that each use may choose are `Var`s."""
+def type_of_entry(entry: Entry, module: str = "") -> Type:
+    """What a name stands for as one type; the variables that each use may choose are `Var`s.
+
+    Each export of a module has variables of its own: `module` is what leads to it and keeps their names apart.
+    """
     match entry:
         case Scheme(type):
-            return type
+            if not module:
+                return type
+            return substitute(entry, {variable: Var(f"{module}{variable.name}") for variable in entry.variables})
         case ModuleType(exports):
-            return Record(row_of({label: type_of_entry(export) for label, export in exports.items()}, Empty))
+            fields = {label: type_of_entry(export, f"{module}{label}.") for label, export in exports.items()}
+            return Record(row_of(fields, Empty))
     return entry
 
 

@@ -112,8 +112,15 @@ class Shower:
         self.inside, self.binders = outside, binders
 
     def array(self, type: Array) -> None:
-        self.visit(type.element)
-        self.out.append(" array")
+        self.applied("array", type.element)
+
+    def applied(self, constructor: str, argument: Type) -> None:
+        """A constructor after its argument; `mu` reaches as far to the right as it can, so it stands in parentheses."""
+        known = resolved(argument)
+        enclosed = isinstance(known, Mu) and id(known) not in self.inside
+        self.out.append("(" if enclosed else "")
+        self.visit(argument)
+        self.out.append(f") {constructor}" if enclosed else f" {constructor}")
 
     def ref(self, type: Ref) -> None:
         self.out.append("ref(")
@@ -127,8 +134,7 @@ class Shower:
 
     def con(self, type: Con) -> None:
         if len(type.args) == 1:
-            self.visit(type.args[0])
-            self.out.append(f" {type.name}")
+            self.applied(type.name, type.args[0])
         else:
             self.out.append(f"{type.name}(")
             self.listed(type.args, ", ")

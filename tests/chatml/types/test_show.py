@@ -130,7 +130,9 @@ def test_an_unfolded_recursive_type_shows_its_binder_inside():
     tree = Mu("tree", Int)
     kids = Array(tree)
     tree.body = Record(Extend({"kids": kids}, Empty))
-    assert show(tree.body) == "{kids: mu tree. {kids: tree array} array}"
+    assert show(tree.body) == "{kids: (mu tree. {kids: tree array}) array}"
+    assert show(Con("task", [tree])) == "(mu tree. {kids: tree array}) task"
+    assert show(Mu("list", Array(Int))) == "mu list. int array"
 
 
 def test_a_cut_type_closes_its_brackets():
