@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from chatml.diagnostics.errors import SessionError
 from chatml_runtime.host.conversation import Conversation, wall_clock_ms
@@ -27,6 +27,7 @@ from chatml_runtime.moderation.vocabulary import ToolDesc
 from chatml_runtime.script import problems
 from chatml_runtime.script.approvals import PendingRequest
 from chatml_runtime.script.errors import SessionBusyError
+from chatml_runtime.succession import Operation, Waiting, next_operation
 
 
 class Controller:
@@ -197,7 +198,7 @@ class Controller:
                 operation = self._next_operation(drained)
                 if operation is None:
                     break
-                drained = operation == self._drain
+                drained = operation is Operation.DRAIN
                 await self._attempt(operation)
             if self.is_ended:
                 self._end()
@@ -226,15 +227,16 @@ class Controller:
         """Wait until `serve` waits for the person: there is nothing to be done, a question is asked, or it is over."""
         await self._ready.wait()
 
-    def _next_operation(self, drained: bool = False) -> Callable[[], Awaitable[None]] | None:
-        """What comes next. Queued events come before anything else is begun (section 15.3), but not twice in a row."""
-        if not drained and (self._is_pending or (self._dirty and not self._drains_are_paused)):
-            return self._drain
-        if self._compaction_wanted and self._compact is not None:
-            return self._do_compact
-        if self._notes or self._submissions:
-            return self._run_for_user
-        return None if self._turn_wanted is None else self._run_automatically
+    def _next_operation(self, drained: bool = False) -> Operation | None:
+        waiting = Waiting(
+            question=self._is_pending,
+            events=self._dirty and not self._drains_are_paused,
+            compaction=self._compaction_wanted and self._compact is not None,
+            notes=bool(self._notes),
+            submission=bool(self._submissions),
+            turn=self._turn_wanted,
+        )
+        return next_operation(waiting, drained=drained)
 
     @property
     def _is_pending(self) -> bool:
@@ -245,10 +247,20 @@ class Controller:
     def _drains_are_paused(self) -> bool:
         return PauseCondition.INTERNAL_EVENT_DRAINS in self.policy.budget.pause_conditions
 
-    async def _attempt(self, operation: Callable[[], Awaitable[None]]) -> None:
+    async def _attempt(self, operation: Operation) -> None:
         """Carry out one operation. If it fails, so does the run that still waits for an answer."""
         try:
-            await operation()
+            match operation:
+                case Operation.DRAIN:
+                    await self._drain()
+                case Operation.COMPACT:
+                    await self._do_compact()
+                case Operation.RUN_FOR_NOTES:
+                    await self._run_for_notes()
+                case Operation.RUN_FOR_SUBMISSION:
+                    await self._run_for_submission()
+                case Operation.RUN_AUTOMATICALLY:
+                    await self._run_automatically()
         except Exception as error:
             if self._moderator is not None:
                 self._moderator.abandon_pending()
@@ -288,14 +300,16 @@ class Controller:
         assert self._compact is not None
         self.conversation.replace_history(await called(self._compact, self.history))
 
-    async def _run_for_user(self) -> None:
-        """Notes that no run has taken are moderated as they join; then, or for a submission, the model is asked."""
+    async def _run_for_notes(self) -> None:
+        """Notes that no run has taken are moderated as they join; then the model is asked, as for a submission."""
         self._running = True
-        if self._notes:
-            while self._notes:
-                await self.conversation.append(self._notes.popleft())
-        else:
-            self.conversation.add(user_message(self._submissions.popleft()))
+        while self._notes:
+            await self.conversation.append(self._notes.popleft())
+        await self._run(StartReason.USER_SUBMIT)
+
+    async def _run_for_submission(self) -> None:
+        self._running = True
+        self.conversation.add(user_message(self._submissions.popleft()))
         await self._run(StartReason.USER_SUBMIT)
 
     async def _run_automatically(self) -> None:

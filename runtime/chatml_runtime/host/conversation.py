@@ -6,23 +6,41 @@ import asyncio
 import enum
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import suppress
 
 import attrs
 
 from chatml_runtime.host.hosts import ModelClient, Steering, ToolRunner
-from chatml_runtime.host.policy import collapse, decide_after_turn, next_self_triggered
-from chatml_runtime.host.responses import is_call, items_of
+from chatml_runtime.host.policy import collapse, decide_after_turn
+from chatml_runtime.host.responses import items_of
 from chatml_runtime.host.tools import output_of
 from chatml_runtime.host.turns import Requests, TurnDriver, TurnInput
 from chatml_runtime.host.workers import abandon, called
-from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry, Json, validate_history
+from chatml_runtime.moderation.identities import EntryId, EntryIdAllocator, HistoryEntry, Json, validate_history
 from chatml_runtime.moderation.outcome import RuntimeRequest
-from chatml_runtime.moderation.tool_calls import ReviewedCall, call_of, output_item
+from chatml_runtime.moderation.tool_calls import ReviewedCall
 from chatml_runtime.moderation.vocabulary import ToolCall, ToolDesc
 from chatml_runtime.script import problems
 from chatml_runtime.script.errors import BudgetExceededError, SessionBusyError, SessionEndedError
+from chatml_runtime.succession import (
+    Append,
+    AwaitOutput,
+    AwaitResponse,
+    BeginRequest,
+    EndTurn,
+    OpenCall,
+    Review,
+    StartTool,
+    Step,
+    Stop,
+    TakeNotes,
+    TellOutput,
+    Turn,
+    closing_outputs,
+    next_step,
+    unreviewed,
+)
 
 LOGGER = logging.getLogger("chatml_runtime")
 
@@ -46,15 +64,6 @@ class RunReport:
     end_reason: str | None = None
     requests: tuple[RuntimeRequest, ...] = ()
     compaction_requested: bool = False
-
-
-@attrs.define(eq=False)
-class OpenCall:
-    """A call that is in the history and has no output there yet: its output is known, or a task will give it."""
-
-    call: ToolCall
-    output: Json = None
-    task: asyncio.Task[Json] | None = None
 
 
 def wall_clock_ms() -> int:
@@ -100,7 +109,9 @@ class Conversation:
         self._on_request = on_runtime_request
         self._on_entry = on_entry
         self._clock_ms = clock_ms
-        self._open: list[OpenCall] = []
+        self._turn = Turn()
+        self._response: AsyncGenerator[Json, None] | None = None
+        self._running_tools: dict[EntryId, asyncio.Task[Json]] = {}
         self._requests: list[RuntimeRequest] = []
         self._running = False
 
@@ -134,106 +145,119 @@ class Conversation:
     async def run(self) -> RunReport:
         """Ask the model, run its tools, and go on as long as there is reason to (section 13.3).
 
-        Whatever the driver, the model client or a tool raises ends the run and passes; `BudgetExceededError`, with
-        the history, if the script keeps asking for turns. `SessionBusyError` if a run is active.
+        What follows what says `succession`. Whatever the driver, the model client or a tool raises ends the run and
+        passes; `BudgetExceededError`, with the history, if the script keeps asking for turns. `SessionBusyError` if a
+        run is active.
         """
         if self._running:
             raise SessionBusyError(problems.BUSY_CONVERSATION)
-        self._running, self._requests = True, []
+        self._running, self._requests, self._turn = True, [], Turn().wanted()
         try:
-            return await self._turns()
+            step = next_step(self._turn, self._end_reason)
+            while not isinstance(step, Stop):
+                await self._take(step)
+                step = next_step(self._turn, self._end_reason)
+            return self._report(RunEnd.ENDED if step.ended else RunEnd.STOPPED)
         finally:
-            self._running = False
-
-    async def _turns(self) -> RunReport:
-        self_triggered = 0
-        while not self.driver.is_ended:
-            tool_followup, first = await self._turn()
-            if self.driver.is_ended:
-                break
-            decision = decide_after_turn(
-                self.driver.policy, tool_followup=tool_followup, requests=self._requests[first:]
-            )
-            if not decision.continue_:
-                return self._report(RunEnd.STOPPED)
             try:
-                self_triggered = 0 if tool_followup else next_self_triggered(self.driver.policy, self_triggered)
-            except BudgetExceededError as error:
-                raise BudgetExceededError(str(error), self.history) from None
-        return self._report(RunEnd.ENDED)
+                await self._stop_reading()
+            finally:
+                await self._close()
+                self._running = False
 
-    async def _turn(self) -> tuple[bool, int]:
-        """One model request and its tool calls: whether the model has something new to read, and how many requests
-        came before those that decide about a turn more."""
-        driver = self.driver
-        prepared = await driver.abegin_request(self.given(), self._steering)
+    @property
+    def _end_reason(self) -> str | None:
+        """Why the session has ended; None while it has not."""
+        return (self.driver.end_reason or "") if self.driver.is_ended else None
+
+    async def _take(self, step: Step) -> None:
+        """Do what comes next, and have the turn know."""
+        match step:
+            case BeginRequest():
+                await self._begin()
+            case Review(entry=entry, call=call):
+                self._turn = self._turn.reviewed(await self._review(call, entry))
+            case Append(entry=entry):
+                await self._announce(entry)
+                self._turn = self._turn.joined()
+                self._join(entry)
+            case StartTool(opened=opened):
+                await self._start(opened)
+            case AwaitResponse():
+                await self._read()
+            case AwaitOutput(opened=opened):
+                output = await self._running_tools[opened.entry]
+                del self._running_tools[opened.entry]
+                self._turn = self._turn.answered(opened.entry, output)
+            case TellOutput(call=call, item=item):
+                await self._tell_output(call, item)
+            case TakeNotes():
+                self._turn = self._turn.noted(() if self._steering is None else self._steering.take_entries())
+            case EndTurn():
+                await self._deliver(lambda: self.driver.aend_turn(self.given()))
+                self._end_turn()
+
+    async def _begin(self) -> None:
+        prepared = await self.driver.abegin_request(self.given(), self._steering)
         self._observe(prepared.requests)
-        first = len(self._requests)
-        if prepared.ended:
-            return False, first
-        self._open = []
-        try:
-            async with aclosing(items_of(self._model.respond(prepared.inputs, self._tools))) as items:
-                async for item in items:
-                    await self._take(item)
-            tool_followup = bool(self._open)
-            while self._open:
-                await self._answer(self._open[0])
-        finally:
-            await self._close()
-        if self._steering is not None and not driver.is_ended:
-            for entry in self._steering.take_entries():
-                await self.append(entry)
-                tool_followup = True
-        await self._deliver(lambda: driver.aend_turn(self.given()))
-        return tool_followup, first
+        if not prepared.ended:
+            self._response = items_of(self._model.respond(prepared.inputs, self._tools))
+            self._turn = self._turn.begun()
 
-    async def _take(self, item: Json) -> None:
-        """Have the moderator look at an item of the response, and start the call if it is one."""
-        entry = HistoryEntry(self._allocator.allocate(), item)
-        if not is_call(item):
-            await self.append(entry)
-            return
-        reviewed = await self._review(call_of(item), entry)
-        entry = HistoryEntry(entry.id, reviewed.call_item)
-        await self._announce(entry)
-        opened = OpenCall(reviewed.call, reviewed.synthetic_output)
-        self._open.append(opened)
-        self._join(entry)
-        if opened.output is not None:
-            return
-        if self.driver.is_ended:
-            opened.output = problems.ended_by_moderator(self.driver.end_reason or "")
-            return
-        opened.task = asyncio.create_task(self._run(reviewed.call))
+    async def _read(self) -> None:
+        """Take the next item of the response, or its end."""
+        assert self._response is not None
+        try:
+            item = await anext(self._response)
+        except StopAsyncIteration:
+            await self._stop_reading()
+            self._turn = self._turn.over()
+        else:
+            self._turn = self._turn.received(HistoryEntry(self._allocator.allocate(), item))
+
+    async def _stop_reading(self) -> None:
+        response, self._response = self._response, None
+        if response is not None:
+            await response.aclose()
+
+    async def _start(self, opened: OpenCall) -> None:
+        """Start a tool; if tools run one after another, wait for it."""
+        task = asyncio.create_task(self._run(opened.call))
+        self._running_tools[opened.entry] = task
+        self._turn = self._turn.running(opened.entry)
         if not self._parallel:
-            await asyncio.wait({opened.task})
-            opened.task.result()
+            await asyncio.wait({task})
+            task.result()
 
     async def _run(self, call: ToolCall) -> Json:
         async with self._slots:
             return output_of(call.name, await called(self._run_tool, call))
 
-    async def _answer(self, opened: OpenCall) -> None:
-        """Wait for the output of the first open call, and have the moderator look at it before anyone else does."""
-        call = opened.call
-        output = opened.output if opened.task is None else await opened.task
-        item = output_item(call, output)
+    async def _tell_output(self, call: ToolCall, item: Json) -> None:
+        """Have the moderator look at an output before anyone else does."""
         entry = HistoryEntry(self._allocator.allocate(), item)
         await self._deliver(
             lambda: self.driver.atool_result(self.given(entry), name=call.name, kind=call.kind, output_item=item)
         )
-        del self._open[0]
+        self._turn = self._turn.told()
         self._join(entry)
+
+    def _end_turn(self) -> None:
+        if self.driver.is_ended:
+            return
+        try:
+            self._turn = self._turn.closed(self.driver.policy)
+        except BudgetExceededError as error:
+            raise BudgetExceededError(str(error), self.history) from None
 
     async def _close(self) -> None:
         """End the tools of the calls that a failing run leaves open, and give each of these calls an output."""
-        tasks = [opened.task for opened in self._open if opened.task is not None]
+        outputs, self._turn = closing_outputs(self._turn), Turn()
+        tasks = list(self._running_tools.values())
+        self._running_tools = {}
         for task in tasks:
             abandon(task)
-        closing = [output_item(opened.call, problems.UNANSWERED_CALL) for opened in self._open]
-        entries = [HistoryEntry(self._allocator.allocate(), item) for item in closing]
-        self._open = []
+        entries = [HistoryEntry(self._allocator.allocate(), item) for item in outputs]
         self._history += entries
         for entry in entries:
             try:
@@ -247,7 +271,7 @@ class Conversation:
         await self._deliver(lambda: self.driver.aentry_appended(self.given(entry)))
 
     async def _review(self, call: ToolCall, entry: HistoryEntry) -> ReviewedCall:
-        reviewed = ReviewedCall(call, entry.item)
+        reviewed = unreviewed(entry)
 
         async def review() -> Requests:
             nonlocal reviewed
@@ -261,7 +285,9 @@ class Conversation:
         """Have the driver deliver something, unless the session has ended, by whoever's event."""
         if not self.driver.is_ended:
             with suppress(SessionEndedError):
-                self._observe(await operation())
+                requests = await operation()
+                self._turn = self._turn.asked(requests)
+                self._observe(requests)
 
     def _join(self, entry: HistoryEntry) -> None:
         self._history.append(entry)
