@@ -66,11 +66,11 @@ def test_numbers_are_written_as_json(files: Files) -> None:
 
 def test_a_very_deep_decision_can_be_printed(files: Files) -> None:
     script = cases(
-        "| `Deep -> let deep = ref(`Null) in let i = ref(0) in "
+        "| `Pre_tool_call(c) -> let deep = ref(`Null) in let i = ref(0) in "
         "while !i < 20000 do deep := `Array([!deep]); i := !i + 1 done; "
         "let* () = Tool.rewrite_args(!deep) in Task.pure(st)"
     )
-    status, out, _ = files.run(script, f"[{tick('`Deep')}]", "--json")
+    status, out, _ = files.run(script, "[{phase: 'pre_tool_call', call: {id: 'c', name: 'f'}}]", "--json")
     assert status == 0
     assert "[" * 20000 in out
 
@@ -194,13 +194,14 @@ def test_a_timeline() -> None:
     assert (
         drawn
         == """\
-  1 ● turn_start
+  1 ✗ turn_start          failed
       print    two
                lines
       decided  reject: no
-      state    0
+      why      turn_start returned an unexpected tool moderation action: reject; only a call under review takes one
   2 ● message_appended   user: hi
       effect   Turn.replace_message("7:session:0", user: seen)
+      state    0
   3 ◐ internal_event     `Go suspended
       log      info: before
       asks     name?
@@ -228,7 +229,7 @@ def test_a_timeline() -> None:
  11 ○ answer              refused
       why      The session is not waiting for an answer
 
-11 events: 4 committed, 4 suspended, 1 failed, 2 refused
+11 events: 3 committed, 4 suspended, 2 failed, 2 refused
       state    11
       history  developer: asked
                user: seen"""

@@ -14,12 +14,11 @@ import attrs
 from chatml_runtime.host.hosts import ModelClient, Steering, ToolRunner
 from chatml_runtime.host.policy import collapse, decide_after_turn
 from chatml_runtime.host.responses import items_of
-from chatml_runtime.host.tools import output_of
 from chatml_runtime.host.turns import Requests, TurnDriver, TurnInput
 from chatml_runtime.host.workers import abandon, called
 from chatml_runtime.moderation.identities import EntryId, EntryIdAllocator, HistoryEntry, Json, validate_history
 from chatml_runtime.moderation.outcome import RuntimeRequest
-from chatml_runtime.moderation.tool_calls import ReviewedCall
+from chatml_runtime.moderation.tool_calls import ReviewedCall, output_of
 from chatml_runtime.moderation.vocabulary import ToolCall, ToolDesc
 from chatml_runtime.script import problems
 from chatml_runtime.script.errors import BudgetExceededError, SessionBusyError, SessionEndedError

@@ -8,14 +8,11 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from chatml.border.python import from_json
-from chatml.builtins import json_writer
-from chatml.diagnostics.errors import BoundaryError
 from chatml.diagnostics.suggest import near
 from chatml_runtime.host.workers import abandon, called, within
 from chatml_runtime.moderation.capabilities import ToolCallResult, ToolError, ToolOk
 from chatml_runtime.moderation.identities import Json
-from chatml_runtime.moderation.items import Mismatch, check_output_part
+from chatml_runtime.moderation.tool_calls import output_of
 from chatml_runtime.moderation.vocabulary import ToolCall, ToolDesc
 from chatml_runtime.script import problems
 from chatml_runtime.script.errors import OperationFailed
@@ -103,30 +100,3 @@ class Toolbox:
         finally:
             abandon(task)
         raise OperationFailed(problems.tool_timed_out(name, limit_ms))
-
-
-def output_of(tool: str, answer: Json) -> Json:
-    """The `output` of an item: a text, a list of parts, or the JSON text of anything else.
-
-    `OperationFailed` names the tool whose answer is no JSON.
-
-    >>> output_of("add", "3"), output_of("add", {"sum": 3}), output_of("see", [{"type": "input_text", "text": "a"}])
-    ('3', '{"sum":3}', [{'type': 'input_text', 'text': 'a'}])
-    """
-    try:
-        value = from_json(answer)
-        return answer if isinstance(answer, str) or is_parts(answer) else json_writer.write(value)
-    except (BoundaryError, ValueError) as error:
-        raise OperationFailed(problems.foreign_output(tool, str(error))) from error
-
-
-def is_parts(answer: Json) -> bool:
-    """Whether an answer is a list of parts as items have them."""
-    if not isinstance(answer, list) or not answer:
-        return False
-    try:
-        for part in answer:
-            check_output_part(part, "")
-    except Mismatch:
-        return False
-    return True

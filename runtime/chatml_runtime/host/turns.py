@@ -20,7 +20,7 @@ from chatml_runtime.host.policy import DEFAULT_POLICY, RuntimePolicy
 from chatml_runtime.moderation.identities import HistoryEntry, Json
 from chatml_runtime.moderation.items import Item, instruction
 from chatml_runtime.moderation.moderator import Moderator
-from chatml_runtime.moderation.outcome import DECISION_NAMES, Outcome, RuntimeRequest
+from chatml_runtime.moderation.outcome import DECISION_NAMES, Outcome, RuntimeRequest, ToolDecision
 from chatml_runtime.moderation.overlay import Overlay
 from chatml_runtime.moderation.results import DrainResult, EventInput, ModerationResult, StopReason
 from chatml_runtime.moderation.tool_calls import ReviewedCall, apply_tool_decision, item_of, result_of
@@ -75,6 +75,14 @@ class Wish:
 
     plain: Callable[[], Any]
     awaited: Callable[[], Any]
+
+
+@attrs.frozen(eq=False)
+class Question(Wish):
+    """The wish to have a person asked; `problem` says why the last answer was not taken."""
+
+    request: PendingRequest
+    problem: str | None
 
 
 NO_OVERLAY = Overlay()
@@ -148,27 +156,27 @@ class TurnDriver:
 
         Nothing is delivered to a restored session that is over.
         """
-        return carry_out(self._start(given, resumed))
+        return carry_out(self.start_steps(given, resumed))
 
     async def astart(self, given: TurnInput, *, resumed: bool = False) -> Requests:
         """`start` as a coroutine."""
-        return await acarry_out(self._start(given, resumed))
+        return await acarry_out(self.start_steps(given, resumed))
 
     def begin_request(self, given: TurnInput, steering: Steering | None = None) -> PreparedRequest:
         """Deliver `Turn_start`, and say what to send to the model; nothing is delivered to an ended session."""
-        return carry_out(self._begin_request(given, steering))
+        return carry_out(self.begin_request_steps(given, steering))
 
     async def abegin_request(self, given: TurnInput, steering: Steering | None = None) -> PreparedRequest:
         """`begin_request` as a coroutine."""
-        return await acarry_out(self._begin_request(given, steering))
+        return await acarry_out(self.begin_request_steps(given, steering))
 
     def entry_appended(self, given: TurnInput) -> Requests:
         """Deliver `Item_appended` for the last entry of the history."""
-        return carry_out(self._entry_appended(given))
+        return carry_out(self.entry_appended_steps(given))
 
     async def aentry_appended(self, given: TurnInput) -> Requests:
         """`entry_appended` as a coroutine."""
-        return await acarry_out(self._entry_appended(given))
+        return await acarry_out(self.entry_appended_steps(given))
 
     def review_tool_call(self, given: TurnInput, call: ToolCall, *, entry: HistoryEntry | None = None) -> ReviewedCall:
         """Deliver `Pre_tool_call`, and carry out the decision.
@@ -176,52 +184,52 @@ class TurnDriver:
         Scripts see the call as the last item of the history. `entry` is its provider item under the identity that is
         reserved for it; without, the moderator's allocator gives one.
         """
-        return carry_out(self._review_tool_call(given, call, entry))
+        return carry_out(self.review_steps(given, call, entry))
 
     async def areview_tool_call(
         self, given: TurnInput, call: ToolCall, *, entry: HistoryEntry | None = None
     ) -> ReviewedCall:
         """`review_tool_call` as a coroutine."""
-        return await acarry_out(self._review_tool_call(given, call, entry))
+        return await acarry_out(self.review_steps(given, call, entry))
 
     def tool_result(self, given: TurnInput, *, name: str, kind: ToolKind, output_item: Json) -> Requests:
         """Deliver `Post_tool_response` and `Item_appended` for an output, the last entry of the history.
 
         `name` is the tool that ran, `kind` how it was called.
         """
-        return carry_out(self._tool_result(given, name, kind, output_item))
+        return carry_out(self.tool_result_steps(given, name, kind, output_item))
 
     async def atool_result(self, given: TurnInput, *, name: str, kind: ToolKind, output_item: Json) -> Requests:
         """`tool_result` as a coroutine."""
-        return await acarry_out(self._tool_result(given, name, kind, output_item))
+        return await acarry_out(self.tool_result_steps(given, name, kind, output_item))
 
     def end_turn(self, given: TurnInput) -> Requests:
         """Deliver `Turn_end`."""
-        return carry_out(self._end_turn(given))
+        return carry_out(self.end_turn_steps(given))
 
     async def aend_turn(self, given: TurnInput) -> Requests:
         """`end_turn` as a coroutine."""
-        return await acarry_out(self._end_turn(given))
+        return await acarry_out(self.end_turn_steps(given))
 
     def drain(self, given: TurnInput) -> Requests:
         """Replay what has been queued from outside, within the policy's drain limit (section 15.3).
 
         A request that is pending is answered first; without a provider, `SessionSuspendedError`.
         """
-        return carry_out(self._drain(given))
+        return carry_out(self.drain_steps(given))
 
     async def adrain(self, given: TurnInput) -> Requests:
         """`drain` as a coroutine."""
-        return await acarry_out(self._drain(given))
+        return await acarry_out(self.drain_steps(given))
 
-    # Each operation, written once
+    # Each operation, written once: what it wants done, for whoever carries that out
 
-    def _start(self, given: TurnInput, resumed: bool) -> Steps[Requests]:
+    def start_steps(self, given: TurnInput, resumed: bool) -> Steps[Requests]:
         if self.is_ended:
             return ()
         return (yield from self._tell(SessionResume() if resumed else SessionStart(), given))
 
-    def _begin_request(self, given: TurnInput, steering: Steering | None) -> Steps[PreparedRequest]:
+    def begin_request_steps(self, given: TurnInput, steering: Steering | None) -> Steps[PreparedRequest]:
         requests: Requests = ()
         if not self.is_ended:
             with suppress(SessionEndedError):  # it may end while this event waits for another
@@ -232,10 +240,10 @@ class TurnDriver:
         text = steering.take_text() if steering is not None else None
         return PreparedRequest((*inputs, instruction(text)) if text else inputs, requests)
 
-    def _entry_appended(self, given: TurnInput) -> Steps[Requests]:
+    def entry_appended_steps(self, given: TurnInput) -> Steps[Requests]:
         return (yield from self._tell(appended(given.history[-1]), given))
 
-    def _review_tool_call(self, given: TurnInput, call: ToolCall, entry: HistoryEntry | None) -> Steps[ReviewedCall]:
+    def review_steps(self, given: TurnInput, call: ToolCall, entry: HistoryEntry | None) -> Steps[ReviewedCall]:
         item = item_of(call, None if entry is None else entry.item)
         if self.moderator is None:
             return ReviewedCall(call, item)
@@ -245,17 +253,17 @@ class TurnDriver:
         refuse_decisions(replayed, Phase.INTERNAL_EVENT)
         return attrs.evolve(apply_tool_decision(call, own, item), requests=requests_of([own, *replayed]))
 
-    def _tool_result(self, given: TurnInput, name: str, kind: ToolKind, output_item: Json) -> Steps[Requests]:
+    def tool_result_steps(self, given: TurnInput, name: str, kind: ToolKind, output_item: Json) -> Steps[Requests]:
         result = attrs.evolve(result_of(name, output_item), kind=kind)
         requests = yield from self._tell(PostToolResponse(result), given)
         if self.is_ended:
             return requests
         return requests + (yield from self._tell(appended(given.history[-1]), given))
 
-    def _end_turn(self, given: TurnInput) -> Steps[Requests]:
+    def end_turn_steps(self, given: TurnInput) -> Steps[Requests]:
         return (yield from self._tell(TurnEnd(), given))
 
-    def _drain(self, given: TurnInput) -> Steps[Requests]:
+    def drain_steps(self, given: TurnInput) -> Steps[Requests]:
         if self.moderator is None or self.is_ended:
             return ()
         outcomes: list[Outcome] = []
@@ -309,7 +317,7 @@ class TurnDriver:
         problem: str | None = None
         while True:
             ask = partial(self._approval.answer, request, problem)
-            text = yield Wish(partial(plainly, ask), ask)
+            text = yield Question(partial(plainly, ask), ask, request, problem)
             resume = partial(moderator.resume, text, shown), partial(moderator.aresume, text, shown)
             try:
                 yield from self._call(outcomes, Wish(*resume))
@@ -365,8 +373,18 @@ def refuse_decisions(outcomes: Sequence[Outcome], source: Phase) -> None:
     """`UnexpectedToolDecisionError` if one of these outcomes decides about a call (section 12)."""
     for outcome in outcomes:
         if outcome.tool_decision is not None:
-            decision = DECISION_NAMES[type(outcome.tool_decision)]
-            raise UnexpectedToolDecisionError(problems.unexpected_decision(source.value, decision))
+            raise UnexpectedToolDecisionError(decision_problem(outcome.tool_decision, source))
+
+
+def unexpected_decision(outcome: Outcome, phase: Phase) -> str | None:
+    """What is wrong with the decision of a run in a phase: nothing where a call is under review (X-58)."""
+    if outcome.tool_decision is None or phase is Phase.PRE_TOOL_CALL:
+        return None
+    return decision_problem(outcome.tool_decision, phase)
+
+
+def decision_problem(decision: ToolDecision, source: Phase) -> str:
+    return problems.unexpected_decision(source.value, DECISION_NAMES[type(decision)])
 
 
 def plainly(ask: Callable[[], Any]) -> Any:

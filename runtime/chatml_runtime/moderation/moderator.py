@@ -49,7 +49,11 @@ MODERATOR_LIMITS = Limits(steps=10_000_000, depth=20_000, text=10_000_000, tasks
 """What one event may use unless the host says otherwise (X-05, X-28)."""
 
 Observer: TypeAlias = Callable[[RunRecord], object]
-"""Told of every handler run right after its end, replayed ones included. It must not call the moderator."""
+"""Told of every handler run right after its end, replayed ones included. It must not call the moderator.
+
+One that has a method `run_started(phase, event)` is told of each start, too: of a `Phase`, and of the event as a value,
+before its handler can write to it. A run that goes on after an answer does not start again.
+"""
 
 
 @attrs.frozen(eq=False)
@@ -388,6 +392,8 @@ class Moderator:
 
         hooks = Hooks(self._validate_state, prepare)
         session = self._session
+        if answer is None and not session.is_halted and session.pending is None:
+            self._tell_start(delivery)
         steps = (
             session.event_steps(self._context(delivery), delivery.event, self._limits, None, hooks)
             if answer is None
@@ -448,6 +454,11 @@ class Moderator:
         if self._session.pending is not None:
             raise SnapshotSuspendedError(problems.SNAPSHOT_WHILE_SUSPENDED)
         return take_snapshot(self._artifact, self._session, self._overlay)
+
+    def _tell_start(self, delivery: Delivery) -> None:
+        run_started = getattr(self._observer, "run_started", None)
+        if run_started is not None:
+            run_started(delivery.phase, delivery.event)
 
     def _observe(self, record: RunRecord) -> None:
         if self._observer is not None:

@@ -6,11 +6,14 @@ import attrs
 
 from chatml.border.python import from_json, to_json
 from chatml.builtins import json_reader, json_writer
+from chatml.diagnostics.errors import BoundaryError
 from chatml_runtime.moderation.identities import Json
+from chatml_runtime.moderation.items import Mismatch, check_output_part
 from chatml_runtime.moderation.outcome import Outcome, Redirect, RewriteArgs, RuntimeRequest
 from chatml_runtime.moderation.vocabulary import ToolCall, ToolKind, ToolResult
+from chatml_runtime.script import problems
 from chatml_runtime.script.effects import Reject
-from chatml_runtime.script.errors import ItemDecodeError
+from chatml_runtime.script.errors import ItemDecodeError, OperationFailed
 
 PAYLOADS = {ToolKind.FUNCTION: "arguments", ToolKind.CUSTOM: "input"}
 CALLS = {"function_call": ToolKind.FUNCTION, "custom_tool_call": ToolKind.CUSTOM}
@@ -102,3 +105,30 @@ def item_of(call: ToolCall, original: Json = None) -> Json:
 def output_item(call: ToolCall, output: Json) -> Json:
     """The provider item of a tool's output, or of the reason for which a call was rejected."""
     return {"type": OUTPUTS[call.kind], "call_id": call.id, "output": output}
+
+
+def output_of(tool: str, answer: Json) -> Json:
+    """The `output` of an item: a text, a list of parts, or the JSON text of anything else.
+
+    `OperationFailed` names the tool whose answer is no JSON.
+
+    >>> output_of("add", "3"), output_of("add", {"sum": 3}), output_of("see", [{"type": "input_text", "text": "a"}])
+    ('3', '{"sum":3}', [{'type': 'input_text', 'text': 'a'}])
+    """
+    try:
+        value = from_json(answer)
+        return answer if isinstance(answer, str) or is_parts(answer) else json_writer.write(value)
+    except (BoundaryError, ValueError) as error:
+        raise OperationFailed(problems.foreign_output(tool, str(error))) from error
+
+
+def is_parts(answer: Json) -> bool:
+    """Whether an answer is a list of parts as items have them."""
+    if not isinstance(answer, list) or not answer:
+        return False
+    try:
+        for part in answer:
+            check_output_part(part, "")
+    except Mismatch:
+        return False
+    return True

@@ -21,6 +21,8 @@ from chatml_runtime.moderation.capabilities import (
     ToolOk,
 )
 from chatml_runtime.moderation.identities import Json
+from chatml_runtime.moderation.tool_calls import output_of
+from chatml_runtime.moderation.vocabulary import ToolCall
 from chatml_runtime.scenario.model import Answer, Answers, HostData
 from chatml_runtime.script.errors import OperationFailed
 
@@ -95,6 +97,14 @@ class DataHost:
     def _call_tool(self, name: str, args: Json) -> ToolCallResult:
         answer = given(self._answer("Tool.call", "tools", self._data.tools, name))
         return ToolOk(answer.content) if answer.kind == "ok" else ToolError(answer.content)
+
+    def run_tool(self, call: ToolCall) -> Json:
+        """The output of a call of the model; an error, as a `Toolbox` gives it, if the tool says no or is not there."""
+        try:
+            answer = given(self._answer("The call", "tools", self._data.tools, call.name))
+        except OperationFailed as failure:
+            return output_of(call.name, {"error": str(failure)})
+        return output_of(call.name, answer.content if answer.kind == "ok" else {"error": answer.content})
 
     def _spawn_tool(self, name: str, args: Json) -> str:
         return self._job(JobKind.TOOL, name, self._answer("Tool.spawn", "tools", self._data.tools, name))

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import attrs
 
+from chatml.diagnostics.model import Diagnostic
 from chatml_runtime.moderation.identities import Json
 from chatml_runtime.moderation.vocabulary import Event, ToolDesc
 
@@ -58,10 +59,25 @@ class Append:
 
 
 @attrs.frozen(eq=False)
+class Say:
+    """A submission of the user, as a host makes it."""
+
+    item: Json
+
+
+@attrs.frozen(eq=False)
+class Speak:
+    """The model's response to the request that is open."""
+
+    items: tuple[Json, ...]
+
+
+@attrs.frozen(eq=False)
 class Respond:
-    """An answer to the pending request."""
+    """An answer to the pending request, and who gave it."""
 
     text: str
+    by: str = ""
 
 
 @attrs.frozen(eq=False)
@@ -71,14 +87,15 @@ class Advance:
     ms: int
 
 
-Line: TypeAlias = Deliver | Append | Respond | Advance
+Line: TypeAlias = Deliver | Append | Say | Speak | Respond | Advance
 
 
 @attrs.frozen(eq=False)
 class Scenario:
-    """A whole scenario. `expect` holds what `chatml test` compares the records with."""
+    """A whole scenario. `expect` holds what `chatml test` compares the records with, `warnings` what is odd in it."""
 
     events: tuple[Line, ...]
     session: SessionData = SessionData()
     host: HostData = HostData()
     expect: tuple[Json, ...] | None = None
+    warnings: tuple[Diagnostic, ...] = ()

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from chatml.diagnostics.errors import SessionError
+from chatml.diagnostics.errors import ChatmlError, SessionError
 from chatml.values.model import Value
+from chatml_runtime.host.turns import TurnDriver, TurnInput, unexpected_decision
 from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry
 from chatml_runtime.moderation.items import Item
 from chatml_runtime.moderation.moderator import Moderator
 from chatml_runtime.moderation.results import EventInput, RunRecord
-from chatml_runtime.moderation.vocabulary import Event, ItemAppended
-from chatml_runtime.scenario.brief import brief_effect, brief_event, value_text
+from chatml_runtime.moderation.vocabulary import Event, ItemAppended, Phase, TurnEnd, TurnStart
+from chatml_runtime.scenario.brief import brief_effect, brief_event, item_line, value_text
+from chatml_runtime.scenario.dialogue import Asking, Dialogue
 from chatml_runtime.scenario.host import DataHost
-from chatml_runtime.scenario.model import Advance, Append, Deliver, Line, Respond, Scenario
-from chatml_runtime.scenario.records import Ending, Record, ShownEffect, Status, problem_of
+from chatml_runtime.scenario.model import Advance, Append, Deliver, Line, Respond, Say, Scenario, Speak
+from chatml_runtime.scenario.records import Ending, Problem, Record, ShownEffect, Status, problem_of
+from chatml_runtime.script import problems
+from chatml_runtime.script.approvals import PendingRequest
 from chatml_runtime.script.errors import (
+    BudgetExceededError,
     CommitRejectedError,
     HandlerError,
     ReplayError,
@@ -27,6 +32,13 @@ from chatml_runtime.script.scripts import ScriptArtifact
 from chatml_runtime.script.session import RunStatus
 
 DRAIN_LIMIT = 100
+
+
+class Nobody:
+    """Answers no question at once: the scenario does so later."""
+
+    def answer(self, request: PendingRequest, problem: str | None) -> str:
+        raise AssertionError("the driver's questions are taken from its steps")
 
 
 class Stage:
@@ -44,6 +56,7 @@ class Stage:
         self.history = [HistoryEntry(self.allocator.allocate(), item) for item in session.history]
         self.printed = printed
         self.records: list[Record] = []
+        self.delivered = False
         self.replaying = False
         self.asked: tuple[str, str, str] | None = None
         self.coming = ("", "")
@@ -52,9 +65,12 @@ class Stage:
             allocator=self.allocator,
             capabilities=self.host.capabilities,
             max_internal_event_drain=DRAIN_LIMIT,
-            observer=self.observe,
+            observer=Watcher(self),
             print=self.printed.append,
         )
+        driver = TurnDriver(self.moderator, session_id=session.id, session_meta=session.meta, approval=Nobody())
+        self.dialogue = Dialogue(driver, self.allocator, self.history, self.host.run_tool, self.turn_input)
+        self.conversing: Asking | None = None
 
     def play(self, line: Line) -> list[Record]:
         """Carry out one line of the scenario, and return its records."""
@@ -66,6 +82,10 @@ class Stage:
                 entry = HistoryEntry(self.allocator.allocate(), item)
                 self.history.append(entry)
                 self.deliver(ItemAppended(Item(entry.id.encode(), item)))
+            case Say():
+                self.say(line)
+            case Speak():
+                self.speak(line)
             case Respond(text=text):
                 self.respond(text)
             case Advance(ms=ms):
@@ -82,24 +102,83 @@ class Stage:
             tuple(entry.item for entry in moderator.effective_history(self.history)),
         )
 
+    # What a line does
+
     def given(self) -> EventInput:
         session = self.session
         return EventInput(session.id, self.host.now_ms, tuple(self.history), session.tools, session.meta)
 
+    def turn_input(self, *more: HistoryEntry) -> TurnInput:
+        return TurnInput((*self.history, *more), self.session.tools, self.host.now_ms)
+
     def deliver(self, event: Event) -> None:
-        self.replaying = False
-        self.announce(event.to_value())
+        self.delivered = True
         try:
             self.moderator.handle_event(event, self.given())
         except SessionError as error:
-            self.refuse((event.phase.value, *self.coming), error)
+            value = event.to_value()
+            self.refuse((event.phase.value, value_text(value), brief_event(value)), error)
         except (HandlerError, CommitRejectedError, ReplayError):
             return  # the observer has recorded it
+        else:
+            if isinstance(event, TurnStart):
+                self.dialogue.begin()
+            elif isinstance(event, TurnEnd):
+                self.dialogue.close()
+        finally:
+            self.delivered = False
+
+    def say(self, line: Say) -> None:
+        refusal = self.refusal()
+        if refusal is None:
+            self.converse(self.dialogue.say(line.item))
+        else:
+            self.refuse((None, None, item_line(line.item)), refusal, line="user")
+
+    def speak(self, line: Speak) -> None:
+        refusal = self.refusal()
+        if refusal is None and not self.dialogue.is_requesting:
+            refusal = SessionError(problems.NO_REQUEST)
+        if refusal is None:
+            self.converse(self.dialogue.speak(line.items))
+        else:
+            self.refuse((None, None, " · ".join(item_line(item) for item in line.items)), refusal, line="model")
+
+    def refusal(self) -> SessionError | None:
+        """Why nobody can say anything now."""
+        if self.moderator.pending is not None:
+            return SessionSuspendedError(problems.SUSPENDED, self.moderator.pending)
+        return SessionEndedError(problems.ENDED) if self.moderator.is_halted else None
+
+    def converse(self, steps: Asking) -> None:
+        """Let a run go on as far as it can."""
+        self.conversing = steps
+        self.go_on(None)
+
+    def go_on(self, answer: str | None) -> None:
+        """Go on with a run, with the answer if it waits for one; what goes wrong ends the run, as in every host."""
+        steps = self.conversing
+        assert steps is not None
+        try:
+            question = next(steps) if answer is None else steps.send(answer)
+        except StopIteration:
+            self.conversing = None
+        except ChatmlError as error:
+            self.conversing = None
+            self.dialogue.close()
+            if isinstance(error, BudgetExceededError):
+                self.records.append(self.record(None, None, "failed", error=problem_of(error), line="run"))
+        else:
+            if question.problem is not None:
+                self.refuse(self.asked or (None, None, ""), SessionError(question.problem))
 
     def respond(self, text: str) -> None:
         self.replaying = False
         if self.asked is not None:
             self.coming = self.asked[1:]
+        if self.conversing is not None:
+            self.go_on(text)
+            return
         try:
             self.moderator.resume(text, self.given())
         except SessionError as error:
@@ -114,24 +193,31 @@ class Stage:
 
     def arrive(self, events: Sequence[Value]) -> None:
         """Replay events that come from outside."""
-        self.replaying = True
         try:
             for event in events:
                 self.moderator.enqueue(event)
-            self.announce(self.moderator.queued_events[0])
             self.moderator.replay(self.given(), max_events=DRAIN_LIMIT)
         except (SessionEndedError, SessionSuspendedError, ReplayError):
             return  # nothing is delivered, or the observer has recorded what failed
 
-    def observe(self, run: RunRecord) -> None:
+    # What the moderator did
+
+    def run_started(self, phase: Phase, event: Value) -> None:
+        """Keep the texts of an event before its handler may write to the arrays that it holds."""
+        self.replaying = phase is Phase.INTERNAL_EVENT and not self.delivered
+        self.delivered = False
+        self.coming = value_text(event), brief_event(event)
+
+    def run_ended(self, run: RunRecord) -> None:
         """Make the record of a handler run that has just ended."""
         phase, (event, brief) = run.phase.value, self.coming
         self.asked = (phase, event, brief) if run.status is RunStatus.SUSPENDED else None
+        problem = unexpected_decision(run.outcome, run.phase)
         self.records.append(
             self.record(
                 phase,
                 event,
-                "failed" if run.status is None else run.status.value,
+                "failed" if run.status is None or problem is not None else run.status.value,
                 effects=tuple(
                     ShownEffect(
                         effect.op,
@@ -143,23 +229,16 @@ class Stage:
                 emitted=tuple(value_text(emitted) for emitted in run.outcome.emitted_events),
                 decision=run.outcome.tool_decision,
                 requests=run.outcome.runtime_requests,
-                error=None if run.error is None else problem_of(run.error),
+                error=Problem("host", problem) if problem else None if run.error is None else problem_of(run.error),
                 replayed=self.replaying,
                 brief=brief,
             )
         )
-        self.replaying = True
-        if self.moderator.queued_events:
-            self.announce(self.moderator.queued_events[0])
 
-    def announce(self, event: Value) -> None:
-        """Keep the texts of the event that comes next: its handler may write to the arrays that it holds."""
-        self.coming = value_text(event), brief_event(event)
-
-    def refuse(self, of: tuple[str | None, str | None, str], error: SessionError) -> None:
-        """Make the record of an event or answer that was not delivered: its phase, its text, and its short form."""
+    def refuse(self, of: tuple[str | None, str | None, str], error: SessionError, **facts: Any) -> None:
+        """Make the record of what was not delivered: its phase, its text, and its short form."""
         phase, event, brief = of
-        self.records.append(self.record(phase, event, "refused", error=problem_of(error), brief=brief))
+        self.records.append(self.record(phase, event, "refused", error=problem_of(error), brief=brief, **facts))
 
     def record(self, phase: str | None, event: str | None, status: Status, **facts: Any) -> Record:
         """A record of what has just happened, with how things stand now."""
@@ -176,6 +255,17 @@ class Stage:
             printed=taken(self.printed),
             **facts,
         )
+
+
+class Watcher:
+    """The observer of a stage's moderator: see `Observer`."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.run_started = stage.run_started
+        self.run_ended = stage.run_ended
+
+    def __call__(self, run: RunRecord) -> None:
+        self.run_ended(run)
 
 
 Element = TypeVar("Element")

@@ -11,6 +11,7 @@ from chatml.diagnostics.errors import CompileError
 from chatml.diagnostics.suggest import did_you_mean
 from chatml.records import evolve
 from chatml.source import Source
+from chatml_runtime.host.responses import checked
 from chatml_runtime.moderation.identities import Json
 from chatml_runtime.moderation.vocabulary import (
     Event,
@@ -28,6 +29,7 @@ from chatml_runtime.moderation.vocabulary import (
 )
 from chatml_runtime.scenario.data import read_data
 from chatml_runtime.scenario.document import Node, parse, show_path
+from chatml_runtime.scenario.impossible import impossible_events
 from chatml_runtime.scenario.model import (
     Advance,
     Answer,
@@ -37,10 +39,13 @@ from chatml_runtime.scenario.model import (
     HostData,
     Line,
     Respond,
+    Say,
     Scenario,
     SessionData,
+    Speak,
 )
 from chatml_runtime.scenario.records import KEYS_OF_ENDING, KEYS_OF_RECORD
+from chatml_runtime.script.errors import ModelResponseError
 
 
 def read_scenario(source: Source | str, *, name: str = "<scenario>") -> Scenario:
@@ -51,10 +56,10 @@ def read_scenario(source: Source | str, *, name: str = "<scenario>") -> Scenario
     """
     root = parse(Source(name, source) if isinstance(source, str) else source)
     if isinstance(root.data, list):
-        return Scenario(events=root.each(read_line))
+        return Scenario(events=root.each(read_line), warnings=impossible_events(root))
     if "events" not in root.object():
         if not root.data.keys().isdisjoint(LINES):
-            return Scenario(events=(read_line(root),))
+            return Scenario(events=(read_line(root),), warnings=impossible_events(root))
         root.fail("scenario.shape", "a scenario is an object with the key `events`, or a list of events")
     fields = root.known("session", "host", "events", "expect")
     return Scenario(
@@ -62,6 +67,7 @@ def read_scenario(source: Source | str, *, name: str = "<scenario>") -> Scenario
         session=read_session(fields["session"]) if "session" in fields else SessionData(),
         host=read_host(fields["host"]) if "host" in fields else HostData(),
         expect=read_expectations(fields["expect"]) if "expect" in fields else None,
+        warnings=impossible_events(fields["events"]),
     )
 
 
@@ -144,14 +150,39 @@ def read_line(node: Node) -> Line:
         unknown = next(iter(node.data), None)
         node.fail(
             "scenario.unknown_event",
-            "an event has one of the keys phase, answer, advance_ms",
+            f"an event has one of the keys {', '.join(LINES)}",
             None if unknown is None else did_you_mean(unknown, LINES),
         )
     return LINES[kinds[0]](node)
 
 
+def read_user(node: Node) -> Line:
+    said = node.known("user")["user"]
+    if isinstance(said.data, str):
+        text = said.text().strip()
+        if not text:
+            said.fail("scenario.shape", "a submission is not blank: hosts ignore one that is")
+        return Say({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]})
+    item = said.item()
+    if item.get("type") != "message" or item.get("role") != "user":
+        said.fail("scenario.shape", "a submission is a text, or a message of the role `user`")
+    return Say(item)
+
+
+def read_model(node: Node) -> Line:
+    return Speak(node.known("model")["model"].each(read_response_item))
+
+
+def read_response_item(node: Node) -> Json:
+    try:
+        return checked(node.item(), int(node.path[-1]))
+    except ModelResponseError as error:
+        node.fail("scenario.shape", str(error))
+
+
 def read_answer_line(node: Node) -> Line:
-    return Respond(node.known("answer")["answer"].text())
+    fields = node.known("answer", "by", required=["answer"])
+    return Respond(fields["answer"].text(), fields["by"].text() if "by" in fields else "")
 
 
 def read_advance(node: Node) -> Line:
@@ -214,6 +245,8 @@ EVENTS: Mapping[str, tuple[str | None, Callable[[Node], Line]]] = {
 
 LINES: Mapping[str, Callable[[Node], Line]] = {
     "phase": read_event,
+    "user": read_user,
+    "model": read_model,
     "answer": read_answer_line,
     "advance_ms": read_advance,
 }

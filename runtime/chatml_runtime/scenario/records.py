@@ -12,7 +12,13 @@ from chatml_runtime.moderation.identities import Json
 from chatml_runtime.moderation.outcome import Redirect, RewriteArgs, RuntimeRequest, ToolDecision
 from chatml_runtime.script.approvals import AskText, PendingRequest
 from chatml_runtime.script.effects import Approve, EndSession, Reject, RequestTurn
-from chatml_runtime.script.errors import CommitRejectedError, HandlerContractError, TaskFailedError
+from chatml_runtime.script.errors import (
+    BudgetExceededError,
+    CommitRejectedError,
+    HandlerContractError,
+    TaskFailedError,
+    UnexpectedToolDecisionError,
+)
 
 Kind: TypeAlias = Literal["task", "runtime", "host"]
 Status: TypeAlias = Literal["committed", "suspended", "failed", "refused"]
@@ -37,7 +43,10 @@ class Problem:
 
 @attrs.frozen
 class Record:
-    """What came of one delivered event. Values are shown as text; the last two fields are for people only."""
+    """What came of one delivered event. Values are shown as text; the last three fields are for people only.
+
+    `line` names what was refused, where that is no event.
+    """
 
     phase: str | None
     event: str | None
@@ -55,6 +64,7 @@ class Record:
     error: Problem | None = None
     replayed: bool = False
     brief: str = ""
+    line: str = "answer"
 
     def to_json(self) -> dict[str, Json]:
         """The record as `chatml run --events --json` prints it."""
@@ -96,7 +106,8 @@ class Ending:
         }
 
 
-KEYS_OF_RECORD = tuple(field.name for field in attrs.fields(Record) if field.name not in ("replayed", "brief"))
+FOR_PEOPLE = ("replayed", "brief", "line")
+KEYS_OF_RECORD = tuple(field.name for field in attrs.fields(Record) if field.name not in FOR_PEOPLE)
 KEYS_OF_ENDING = ("final", *(field.name for field in attrs.fields(Ending)))
 """The keys of their JSON."""
 
@@ -143,6 +154,8 @@ KINDS: Mapping[type[ChatmlError], Kind] = {
     HandlerContractError: "runtime",
     CommitRejectedError: "host",
     SessionError: "host",
+    UnexpectedToolDecisionError: "host",
+    BudgetExceededError: "host",
 }
 """Which errors are whose fault."""
 

@@ -99,6 +99,7 @@ BUSY = "The session is already handling an event"
 RESTORE_WHILE_RUNNING = "Cannot restore a session while it is handling an event"
 SUSPENDED = "The session is waiting for an answer; resume it or abandon the request"
 RESTORE_WHILE_SUSPENDED = "Cannot restore a session while it is waiting for an answer"
+NO_REQUEST = "No request waits for a response: a submission or a `turn_start` comes before it"
 NOT_SUSPENDED = "The session is not waiting for an answer"
 
 

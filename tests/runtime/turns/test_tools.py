@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from chatml_runtime.host.tools import Toolbox, output_of
+from chatml_runtime.host.tools import Toolbox
 from chatml_runtime.host.workers import called
 from chatml_runtime.moderation.capabilities import ToolError, ToolOk
+from chatml_runtime.moderation.tool_calls import output_of
 from chatml_runtime.moderation.vocabulary import ToolCall, ToolDesc
 from chatml_runtime.script.errors import OperationFailed
 from chatml_runtime.testing import call

@@ -25,7 +25,8 @@ Status: TypeAlias = Literal["passed", "failed", "error", "updated"]
 class Outcome:
     """What came of one scenario.
 
-    `failed` has mismatches; `error` has diagnostics, or a message: the script or the scenario could not be run.
+    `failed` has mismatches; `error` has diagnostics, or a message: the script or the scenario could not be run. Other
+    outcomes may have warnings about the scenario as `diagnostics`.
     `seconds` is how long it took.
     """
 
@@ -88,7 +89,7 @@ class Runner:
         if self.rewrite and (mismatches or scenario.expect is None):
             update(path, data, source, scenario.expect or (), records, ending)
             status, mismatches = "updated", ()
-        return Outcome(path, script, status, source, records, mismatches)
+        return Outcome(path, script, status, source, records, mismatches, scenario.warnings)
 
     def compile(self, script: str) -> CompiledScript:
         """The script in a file. `CompileError` each time it is asked for, if it is at fault."""

@@ -45,7 +45,7 @@ class Timeline:
         self.number += 1
         self.counts[record.status] += 1
         mark, style = STATUS[record.status]
-        name = f"{'↳ ' if record.replayed else ''}{record.phase or 'answer'}".ljust(NAME)
+        name = f"{'↳ ' if record.replayed else ''}{record.phase or record.line}".ljust(NAME)
         told = "" if record.status == "committed" else f" {record.status}"
         event = cut(record.brief, self.room(HEAD + len(told)))
         line = f"{self.number:>3} {self.paint(style, mark)} {self.paint('bold', name)} {event}"

@@ -40,6 +40,7 @@ def feed(
         compiled = compile_script(source, surface=SURFACES[surface or "ui"](), engine=engine)
         report(compiled.warnings)
         scenario = read_scenario(read_data(events))
+        report(scenario.warnings)
         stage: Stage = tracing.stage(ScriptArtifact("main", compiled), scenario, printed)
     except CompileError as error:
         report(error.diagnostics)
