@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 
 from chatml_runtime.host.followups import StartReason
 from chatml_runtime.host.policy import BudgetPolicy, RuntimePolicy
-from chatml_runtime.moderation.identities import EntryId, HistoryEntry
-from chatml_runtime.moderation.tool_calls import CALLS, OUTPUTS, ReviewedCall, item_of
-from chatml_runtime.script.effects import EndSession, RequestTurn
-from chatml_runtime.script.errors import BudgetExceededError
-from chatml_runtime.succession import (
+from chatml_runtime.host.succession import (
     Append,
     AwaitOutput,
     AwaitResponse,
@@ -34,6 +30,10 @@ from chatml_runtime.succession import (
     next_operation,
     next_step,
 )
+from chatml_runtime.moderation.identities import EntryId, HistoryEntry
+from chatml_runtime.moderation.tool_calls import CALLS, OUTPUTS, ReviewedCall, item_of
+from chatml_runtime.script.effects import EndSession, RequestTurn
+from chatml_runtime.script.errors import BudgetExceededError
 from chatml_runtime.testing import call, say, think, user
 
 REJECTED = "no"

@@ -17,6 +17,7 @@ from chatml_runtime.host.hosts import ApprovalProvider, Compact, ModelClient, To
 from chatml_runtime.host.policy import DEFAULT_POLICY, PauseCondition, RuntimePolicy
 from chatml_runtime.host.reduction import reduce_outcomes
 from chatml_runtime.host.rows import Row, VisibleHistory
+from chatml_runtime.host.succession import Operation, Waiting, next_operation
 from chatml_runtime.host.turns import TurnDriver
 from chatml_runtime.host.work import AsyncWork
 from chatml_runtime.host.workers import called
@@ -27,7 +28,6 @@ from chatml_runtime.moderation.vocabulary import ToolDesc
 from chatml_runtime.script import problems
 from chatml_runtime.script.approvals import PendingRequest
 from chatml_runtime.script.errors import SessionBusyError
-from chatml_runtime.succession import Operation, Waiting, next_operation
 
 
 class Controller:

@@ -14,15 +14,7 @@ import attrs
 from chatml_runtime.host.hosts import ModelClient, Steering, ToolRunner
 from chatml_runtime.host.policy import collapse, decide_after_turn
 from chatml_runtime.host.responses import items_of
-from chatml_runtime.host.turns import Requests, TurnDriver, TurnInput
-from chatml_runtime.host.workers import abandon, called
-from chatml_runtime.moderation.identities import EntryId, EntryIdAllocator, HistoryEntry, Json, validate_history
-from chatml_runtime.moderation.outcome import RuntimeRequest
-from chatml_runtime.moderation.tool_calls import ReviewedCall, output_of
-from chatml_runtime.moderation.vocabulary import ToolCall, ToolDesc
-from chatml_runtime.script import problems
-from chatml_runtime.script.errors import BudgetExceededError, SessionBusyError, SessionEndedError
-from chatml_runtime.succession import (
+from chatml_runtime.host.succession import (
     Append,
     AwaitOutput,
     AwaitResponse,
@@ -40,6 +32,14 @@ from chatml_runtime.succession import (
     next_step,
     unreviewed,
 )
+from chatml_runtime.host.turns import Requests, TurnDriver, TurnInput
+from chatml_runtime.host.workers import abandon, called
+from chatml_runtime.moderation.identities import EntryId, EntryIdAllocator, HistoryEntry, Json, validate_history
+from chatml_runtime.moderation.outcome import RuntimeRequest
+from chatml_runtime.moderation.tool_calls import ReviewedCall, output_of
+from chatml_runtime.moderation.vocabulary import ToolCall, ToolDesc
+from chatml_runtime.script import problems
+from chatml_runtime.script.errors import BudgetExceededError, SessionBusyError, SessionEndedError
 
 LOGGER = logging.getLogger("chatml_runtime")
 

@@ -10,10 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from chatml_runtime.host.turns import Question, Steps, TurnDriver, TurnInput
-from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry, Json
-from chatml_runtime.moderation.vocabulary import ToolCall
-from chatml_runtime.succession import (
+from chatml_runtime.host.succession import (
     Append,
     AwaitResponse,
     BeginRequest,
@@ -29,6 +26,9 @@ from chatml_runtime.succession import (
     closing_outputs,
     next_step,
 )
+from chatml_runtime.host.turns import Question, Steps, TurnDriver, TurnInput
+from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry, Json
+from chatml_runtime.moderation.vocabulary import ToolCall
 
 Asking: TypeAlias = Generator[Question, str, None]
 """Goes on as far as it can, and yields each question whose answer it needs to go on."""
