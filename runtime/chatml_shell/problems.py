@@ -17,6 +17,12 @@ from chatml_shell.errors import ShellError
 
 FILES_CHANGE = "if the change is meant, update the digest in the declaration and authorise the new manifest"
 
+EXCESS = Wording(
+    "the administrator does not allow this: `{runtime}` asks for {requested}, allowed is {ceiling} (says {policy})",
+    "ask for less, or have the administrator's policy changed",
+)
+"""One sentence for every excess over the administrator's ceiling: the facts differ, and the code says which it is."""
+
 WORDINGS: dict[str, Wording] = {
     # the manifest
     "shell.duplicate_tool": Wording("another shell tool is called `{id}`", "give each tool its own name"),
@@ -51,6 +57,69 @@ WORDINGS: dict[str, Wording] = {
     "shell.manifest_material_mismatch": Wording("the manifest {sha256} does not describe the runtimes at hand"),
     "chatmd.unused_script": Wording(
         "no runtime refers to the script `{id}`", "refer to it, or take it out: it never runs", "warning"
+    ),
+    # authorisation
+    "shell.admin_policy_load_failed": Wording(
+        "the administrator's policy {file} cannot be used: {why}",
+        "nothing starts under a ceiling that cannot be read: mend the file, or unset OCHAT_SHELL_ADMIN_POLICY",
+    ),
+    "shell.admin_network_denied": EXCESS,
+    "shell.admin_child_processes_denied": EXCESS,
+    "shell.admin_arbitrary_code_denied": EXCESS,
+    "shell.admin_privilege_change_denied": EXCESS,
+    "shell.admin_sandbox_required": EXCESS,
+    "shell.admin_read_root_denied": EXCESS,
+    "shell.admin_write_root_denied": EXCESS,
+    "shell.admin_direct_backend_denied": EXCESS,
+    "shell.admin_declared_confinement_denied": EXCESS,
+    "shell.admin_external_backend_denied": EXCESS,
+    "shell.admin_executable_hash_required": EXCESS,
+    "shell.admin_trusted_executable_required": EXCESS,
+    "shell.admin_reviewer_denied": EXCESS,
+    "shell.admin_approval_scope_denied": EXCESS,
+    "shell.admin_audit_required": EXCESS,
+    "shell.admin_durable_audit_required": EXCESS,
+    "shell.admin_limit_wall_time": EXCESS,
+    "shell.admin_limit_idle_time": EXCESS,
+    "shell.admin_limit_cpu_time": EXCESS,
+    "shell.admin_limit_max_stdin": EXCESS,
+    "shell.admin_limit_stdout": EXCESS,
+    "shell.admin_limit_stderr": EXCESS,
+    "shell.admin_limit_total_output": EXCESS,
+    "shell.admin_limit_memory": EXCESS,
+    "shell.admin_limit_file_size": EXCESS,
+    "shell.admin_limit_open_files": EXCESS,
+    "shell.admin_yolo_denied": EXCESS,
+    "shell.admin_hooks_denied": EXCESS,
+    "shell.admin_raw_prefix_grant_denied": EXCESS,
+    "shell.manifest_rejected": Wording(
+        "the manifest {sha256} was not authorised: {why}",
+        "look at it with `chatmd shell inspect` and authorise its hash",
+    ),
+    "shell.manifest_grant_mismatch": Wording(
+        "the manifest {granted} was authorised, and this is {sha256}", "authorise this one"
+    ),
+    "shell.manifest_security_configuration_missing": Wording(
+        "the evidence that is required about the manifest is not configured: {variables}",
+        "name the files in these environment variables; a signature and its public keys belong together",
+    ),
+    "shell.trusted_source_load_failed": Wording("the trusted sources {file} cannot be used: {why}"),
+    "shell.trusted_source_mismatch": Wording(
+        "no trusted source covers {file}, which asks for these powers: {powers}",
+        "add an entry whose root, digests, signers and capabilities cover it",
+    ),
+    "shell.signature_load_failed": Wording("the signature {file} cannot be used: {why}"),
+    "shell.signature_keys_load_failed": Wording("the public keys {file} cannot be used: {why}"),
+    "shell.signature_encoding": Wording("the signature in {file} is not base64"),
+    "shell.signature_algorithm": Wording("the signature is of algorithm `{algorithm}`; only `ed25519` is known"),
+    "shell.signature_key_missing": Wording("the key `{key}` has signed, and is not among the public keys"),
+    "shell.signature_public_key": Wording("the public key `{key}` is not {bytes} bytes in base64"),
+    "shell.signature_invalid": Wording("the signature of `{key}` is not one of this payload"),
+    "shell.signature_audience": Wording("the signature is for `{found}`, and this is `{audience}`"),
+    "shell.signature_not_yet_valid": Wording("the signature counts from {issued} (Unix time), which is to come"),
+    "shell.signature_expired": Wording("the signature counted until {expires} (Unix time)"),
+    "shell.signature_payload_mismatch": Wording(
+        "the signature is of another `{field}` than that of the manifest {sha256}", "have this manifest signed"
     ),
 }
 
