@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from chatml.explain import Example, read_catalogue
 
 from chatmd.report.problems import Diagnostic
+from chatml.diagnostics.explain import Example, read_catalogue
 from chatml_shell.errors import ShellError
 from chatml_shell.problems import WORDINGS
 from tests.shell.prompts import manifest

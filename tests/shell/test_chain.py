@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatml_shell.chain.parse import Chain, ChainError, parse_chain, words_of
+from chatml_shell.chain.parse import ChainError, parse_chain, words_of
+from chatml_shell.plans.request import Chain
 
 
 def argvs(text: str) -> list[list[tuple[str, ...]]]:

@@ -11,7 +11,7 @@ import attrs
 
 from chatmd.shell.policy import Effect
 from chatmd.shell.sections import Scope
-from chatml.suggest import did_you_mean
+from chatml.diagnostics.suggest import did_you_mean
 from chatml_shell.problems import fault
 
 VARIABLE = "OCHAT_SHELL_ADMIN_POLICY"

@@ -10,7 +10,8 @@ LARGEST = 1 << 20
 OPTIONAL = "?"
 """Ends the name of a field that may be missing or null."""
 
-Fields = Mapping[str, "type | tuple[type, ...]"]
+Fields = Mapping[str, Any]
+"""The type of each field, or several types that it may have."""
 
 
 def read_json(path: str) -> Any:

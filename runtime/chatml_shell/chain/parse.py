@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
-import attrs
-
-from chatml.errors import ChatmlError
+from chatml.diagnostics.errors import ChatmlError
 from chatml_shell.plans.command import Command
+from chatml_shell.plans.request import Chain, Link, Operator
 
 WHITE = " \t\r\n"
 SEPARATORS = frozenset("|;&<>")
 REFUSED = frozenset("(){}`")
-Operator = Literal[";", "&&", "||"]
 
 
 class ChainError(ChatmlError):
@@ -23,36 +20,6 @@ class ChainError(ChatmlError):
         self.message = message
         self.offset = offset
         super().__init__(f"{message} (byte {offset})")
-
-
-@attrs.frozen
-class Link:
-    """A pipeline, and the operator that joins it to the one before; the first one follows `;`."""
-
-    operator: Operator
-    stages: tuple[Command, ...]
-
-
-@attrs.frozen
-class Chain:
-    """Pipelines in order."""
-
-    links: tuple[Link, ...]
-
-    @property
-    def single(self) -> Command | None:
-        """The command of a chain that is nothing but one."""
-        (first, *others) = self.links
-        return first.stages[0] if not others and len(first.stages) == 1 else None
-
-
-def of_command(command: Command) -> Chain:
-    """One command as a chain.
-
-    >>> of_command(Command("ls")).single
-    Command(program='ls', arguments=())
-    """
-    return Chain((Link(";", (command,)),))
 
 
 def parse_chain(text: str) -> Chain:

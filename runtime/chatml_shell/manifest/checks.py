@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from chatml.suggest import did_you_mean
-
 from chatmd.elements.script import Script
 from chatmd.report.problems import Diagnostic
 from chatmd.shell.access import ModeratorRuntime
@@ -15,6 +13,7 @@ from chatmd.shell.policy import ArgvPrefix, Joined, TextMatcher
 from chatmd.shell.runtime import Platform, Runtime
 from chatmd.shell.shape import Declared
 from chatmd.shell.tool import Fixed, ShellTool
+from chatml.diagnostics.suggest import did_you_mean
 from chatml_shell.manifest.uses import Path, hooks, matchers, script_uses
 from chatml_shell.problems import problem
 

@@ -33,6 +33,15 @@ def status_json(status: Status) -> dict[str, int]:
     return {"exited": status.code} if isinstance(status, Exited) else {"signaled": status.signal}
 
 
+def show_status(status: Status) -> str:
+    """A status in words.
+
+    >>> show_status(Exited(7))
+    'exit status 7'
+    """
+    return f"exit status {status.code}" if isinstance(status, Exited) else f"signal {status.signal}"
+
+
 @attrs.frozen
 class Capture:
     """What was read of a channel: its first bytes, how many came in all, and whether the rest was dropped."""
