@@ -49,7 +49,7 @@ ROOMS = (
     ("chatml_runtime",),
     ("chatml_shell.errors",),
     ("chatml_shell.plans", "chatml_shell.problems"),
-    ("chatml_shell.chain", "chatml_shell.output", "chatml_shell.resolver"),
+    ("chatml_shell.chain", "chatml_shell.output", "chatml_shell.resolver", "chatml_shell.storage"),
     ("chatml_shell.audit", "chatml_shell.backends", "chatml_shell.processes"),
     ("chatml_shell.manifest",),
     ("chatml_shell.admin",),

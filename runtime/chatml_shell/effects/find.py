@@ -32,7 +32,7 @@ def find_effects(words: Words, cwd: str) -> Effects:
         effects += (CODE, CHILDREN)
     elif "-delete" in arguments:
         effects += (write(tree) for tree in trees)
-    for option, following in zip(arguments, [*arguments[1:], ""], strict=True):
+    for option, following in zip(arguments, [*arguments, ""][1:], strict=True):
         if option in WRITES_NEXT:
             effects.append(write(posixpath.join(cwd, following)))
         elif option in READS_NEXT or option.startswith("-newer"):

@@ -55,11 +55,12 @@ class PreparedScript:
 @attrs.frozen(kw_only=True)
 class Request:
     """What somebody wants to run. `origin` is `tool`, `moderator` or `host:NAME`; `rationale` is the caller's own word
-    and is trusted with nothing; `secrets` are values that must not come back out."""
+    and is trusted with nothing; `secrets` are values that must not come
+    back out, neither in results nor in a traceback."""
 
-    chain: Chain
+    chain: Chain = attrs.field(repr=False)
     kind: Kind = "structured"
-    stdin: bytes = b""
+    stdin: bytes = attrs.field(default=b"", repr=False)
     origin: str = "tool"
     rationale: str | None = None
     script: PreparedScript | None = None
