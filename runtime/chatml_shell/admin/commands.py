@@ -18,18 +18,23 @@ def denial(
 
     >>> policy = AdminPolicy(denied_programs=("rm",))
     >>> denial(policy, Command("/bin/rm", ("x",)), frozenset(), executable="/usr/bin/rm", trusted=True)
-    'shell.admin_program_denied: the administrator denies the program `rm`'
+    'the administrator denies the program `rm` (shell.admin_program_denied)'
     """
     names = {posixpath.basename(command.program), posixpath.basename(executable)}
     for program in policy.denied_programs:
         if program in names:
-            return f"shell.admin_program_denied: the administrator denies the program `{program}`"
+            return denied("shell.admin_program_denied", f"the administrator denies the program `{program}`")
     for substring in policy.denied_argument_substrings:
         if any(substring in word for word in command.argv):
-            return f"shell.admin_argument_denied: the administrator denies words that contain `{substring}`"
+            return denied("shell.admin_argument_denied", f"the administrator denies words that contain `{substring}`")
     for effect in policy.denied_effects:
         if effect in effects:
-            return f"shell.admin_effect_denied: the administrator denies the effect `{effect}`"
+            return denied("shell.admin_effect_denied", f"the administrator denies the effect `{effect}`")
     if policy.require_trusted_executables and not trusted:
-        return f"shell.admin_trusted_executable_required: {executable} is not trusted"
+        return denied("shell.admin_trusted_executable_required", f"{executable} is not trusted")
     return None
+
+
+def denied(code: str, why: str) -> str:
+    """A reason with its code."""
+    return f"{why} ({code})"
