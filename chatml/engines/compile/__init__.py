@@ -2,9 +2,9 @@
 
 | module | what it knows |
 | --- | --- |
-| `analyse` `ranges` `sums` | what is known: whom a call reaches, which refs are variables, how large ints get |
+| `analyse` `facts` | what is known: whom a call reaches, which refs are variables |
 | `lower` `body` `expressions` `statements` | from core to Python's syntax tree; `python` spells its nodes |
-| `arithmetic` `wrapping` `matches` `traversals` | the same for numbers, `match`, builtins that go through an array |
+| `arithmetic` `concatenation` `matches` `traversals` | numbers, strings, `match`, builtins that go through arrays |
 | `inline` | builtins that are an expression of Python |
 | `code` | what generation leaves: the code object, and the place in the script that each of its lines stands for |
 | `compiled` `bounce` `passing` | linking code to an instance; last calls that take no stack; builtins as values |

@@ -1,7 +1,7 @@
 """What can be known of a script before code is generated for it.
 
-One walk over the core answers four questions: which function does a call reach, does the call end its caller (a tail
-call), which refs are mere local variables, and which functions are written in place, as the body of a builtin's loop.
+One walk over the core finds which function a call reaches, whether the call ends its caller (a tail call), which refs
+are mere local variables, and which functions are written in place, as the body of a builtin's loop.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from typing import Any
 
 from chatml.core import nodes
 from chatml.engines.compile.code import TAKES, Builtin
+from chatml.engines.compile.facts import Facts
 from chatml.engines.compile.parts import PARTS
-from chatml.records import frozen, mutable
+from chatml.records import mutable
 
 SHALLOW = 50
 """So many calls inside each other find room on any host's stack."""
@@ -37,31 +38,6 @@ class Calls:
     unknown_tail: bool = False
 
 
-@frozen(eq=False)
-class Facts:
-    """The answers.
-
-    `cells` maps cells to the functions that they hold for certain. `looping` are the functions that end in a call of
-    themselves, `again` these calls. `bouncing` are those that end in a call which must not grow the stack although it
-    is no loop: of an unknown function, or of one that may come back. `variables` are the `let`s whose ref never leaves
-    its function. `in_place` maps calls of builtins that go through an array to the function that is written out as
-    their argument: its body becomes the body of a loop, and what it captures does not leave the function around it.
-    `shallow` are the functions from which calls go no deeper than `SHALLOW`, and none comes back to a running function;
-    `recursive` says whether there are others, and `frames_per_call` how many frames of Python a call of them takes at
-    most, last calls and calls by builtins included.
-    """
-
-    cells: dict[int, nodes.Lambda]
-    looping: set[nodes.Lambda]
-    bouncing: set[nodes.Lambda]
-    again: set[nodes.Call]
-    variables: set[nodes.Let]
-    in_place: dict[nodes.Call, tuple[nodes.Lambda, tuple[str, ...]]]
-    shallow: set[nodes.Lambda]
-    recursive: bool
-    frames_per_call: int
-
-
 def analyse(script: nodes.Script, builtins: Mapping[int, Builtin]) -> Facts:
     """The facts of a script, whose cells hold these builtins."""
     walk = _Walk(builtins)
@@ -76,7 +52,7 @@ def analyse(script: nodes.Script, builtins: Mapping[int, Builtin]) -> Facts:
     shallow = {function for function, height in heights(everywhere, unknown).items() if height <= SHALLOW}
     recursive = top.unknown or top.unknown_tail or len(shallow) < len(everywhere)
     frames = frames_per_call(everywhere, unknown, tails, bouncing, passed=walk.passed) if recursive else 1
-    return Facts(walk.cells, looping, bouncing, walk.again, walk.variables, walk.in_place, shallow, recursive, frames)
+    return Facts(walk.cells, looping, bouncing, walk.variables, walk.in_place, shallow, recursive, frames)
 
 
 def frames_per_call(
@@ -124,9 +100,7 @@ class _Walk:
         self.calls: dict[nodes.Lambda, Calls] = {}
         self.top = Calls(set(), set())
         self.here = self.top
-        self.running: nodes.Lambda | None = None
         self.slots: dict[int, nodes.Lambda] = {}
-        self.again: set[nodes.Call] = set()
         self.in_place: dict[nodes.Call, tuple[nodes.Lambda, tuple[str, ...]]] = {}
         self.variables: set[nodes.Let] = set()
         self.candidates: dict[int, nodes.Let] = {}
@@ -158,8 +132,8 @@ class _Walk:
             self.visit(child)
 
     def function(self, function: nodes.Lambda) -> None:
-        here, running, slots, candidates = self.here, self.running, self.slots, self.candidates
-        self.here, self.running = Calls(set(), set()), function
+        here, slots, candidates = self.here, self.slots, self.candidates
+        self.here = Calls(set(), set())
         self.calls[function] = self.here
         self.slots = {inner: slots[outer] for outer, inner in function.captures if outer in slots}
         self.candidates = {}
@@ -167,7 +141,7 @@ class _Walk:
             if outer in candidates:
                 self.variables.discard(candidates[outer])
         self.visit(function.body, tail=True)
-        self.here, self.running, self.slots, self.candidates = here, running, slots, candidates
+        self.here, self.slots, self.candidates = here, slots, candidates
 
     def body_of_loop(self, function: nodes.Lambda) -> None:
         """A function that is written in place: its slots hold what those of the function around it do."""
@@ -219,8 +193,6 @@ class _Walk:
         known = self.callee(node.function)
         if known is not None:
             (self.here.tail if tail else self.here.inner).add(known)
-            if tail and known is self.running:
-                self.again.add(node)
         elif (builtin := self.builtin(node.function)) is not None:
             self.call_builtin(node, builtin)
             return

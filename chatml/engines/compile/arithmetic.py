@@ -1,4 +1,15 @@
-"""From core to a Python syntax tree: operators on numbers. Ints wrap at 63 bits, where Python's would grow."""
+"""From core to a Python syntax tree: operators on numbers. Ints wrap at 63 bits, where Python's would grow.
+
+Each result of `+`, `-` and `*` that may lie beyond an int is compared with the ends of the range, which is most of what
+arithmetic costs above Python's. Three things keep that cheap:
+
+- One look serves a whole sum: wrapping commutes with the three operators, so in `a * b + c` only the end result is
+  looked at.
+- CPython compares ints below 2^30 in half the time, so a result is first compared with that (`SMALL`).
+- A constant moves a number towards one end only, and a condition may say that there is room (`Body.room`). In
+  `while !i < n do … i := !i + 1 done` the sum cannot be too large, since `!i` is less than another int, and in
+  `if n < 2 then n else fib(n - 1) + fib(n - 2)` no argument can be too small. Neither is looked at.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +17,12 @@ import ast
 from functools import partial
 
 from chatml.core import nodes
-from chatml.engines.compile.body import DROP, RETURN, Body, Target
+from chatml.engines.compile.body import Body
 from chatml.engines.compile.code import Kind, Spot
-from chatml.engines.compile.python import assign, both, call, compare, const, keep, name
-from chatml.engines.compile.ranges import RING
-from chatml.engines.compile.wrapping import outside
+from chatml.engines.compile.python import both, call, compare, const, either, keep, name
 from chatml.values.model import INT_MAX, INT_MIN
 
+RING = {"+", "-", "*"}
 OPERATORS: dict[str, type[ast.operator]] = {
     "+": ast.Add,
     "-": ast.Sub,
@@ -34,25 +44,27 @@ COMPARISONS: dict[str, type[ast.cmpop]] = {
 }
 INTEGER_DIVISION = {"/": "divide", "%": "remainder"}
 
+SMALL = 2**30 - 1
+"""CPython compares ints up to this, which have one digit, in half the time of others."""
+
+ENDS: dict[int, tuple[type[ast.cmpop], int]] = {1: (ast.Gt, INT_MAX), -1: (ast.Lt, INT_MIN)}
+"""The upper and the lower end of the range of an int: what lies beyond it is larger, or less."""
+
 
 def negate(body: Body, node: nodes.Negate) -> ast.expr:
     operand = ast.UnaryOp(ast.USub(), body.value(node.operand))
-    spot = Spot(Kind.ARITHMETIC, node.span)
-    if node.op == "-.":
-        return body.at(operand, spot)
-    low, _ = body.unit.ranges.of(node.operand)
-    return body.at(operand, spot) if low > INT_MIN else body.at(call("wrap", operand), spot)
+    return body.at(operand if node.op == "-." else call("wrap", operand), Spot(Kind.ARITHMETIC, node.span))
 
 
 def binary(body: Body, node: nodes.Binary) -> ast.expr:
     spot = Spot(Kind.ARITHMETIC, node.span)
     if node.op in RING:
+        ends = ends_at_risk(body, node)
         value = ring(body, node)
-        if not may_wrap(body, node):
+        if not ends:
             return value
         variable = body.unit.fresh()
-        test = outside(variable, body.unit.ranges.unwrapped(node), value)
-        return body.at(ast.IfExp(test, call("wrap", name(variable)), name(variable)), spot)
+        return body.at(ast.IfExp(outside(variable, value, ends), call("wrap", name(variable)), name(variable)), spot)
     if node.op in INTEGER_DIVISION:
         return body.at(division(body, node), spot)
     left, right = body.operands((node.left, node.right))
@@ -61,26 +73,8 @@ def binary(body: Body, node: nodes.Binary) -> ast.expr:
     return body.at(ast.BinOp(left, OPERATORS[node.op](), right), spot)
 
 
-def binary_into(body: Body, node: nodes.Binary, target: Target) -> None:
-    """The same as a statement: a result that is at hand in a variable is wrapped there, which is cheaper."""
-    if target is DROP or node.op not in RING or not may_wrap(body, node):
-        body.put(binary(body, node), target)
-        return
-    variable = target if isinstance(target, str) else body.unit.fresh()
-    body.emit(assign(variable, ring(body, node)))
-    body.wrap(variable, body.unit.ranges.unwrapped(node), node.span)
-    if target is RETURN:
-        body.emit(ast.Return(name(variable)))
-
-
-def may_wrap(body: Body, node: nodes.Binary) -> bool:
-    """Whether the result of `+`, `-` or `*` has to be checked."""
-    low, high = body.unit.ranges.unwrapped(node)
-    return (low < INT_MIN or high > INT_MAX) and node not in body.unit.sums.gathered
-
-
 def ring(body: Body, node: nodes.Expr) -> ast.expr:
-    """The value of `+`, `-`, `*` and of the same among its operands, none of them wrapped: one wrap is enough."""
+    """The value of `+`, `-`, `*` and of the same among its operands, none of them wrapped."""
     if not isinstance(node, nodes.Binary) or node.op not in RING:
         return body.value(node)
     body.unit.descend()
@@ -92,25 +86,38 @@ def ring(body: Body, node: nodes.Expr) -> ast.expr:
 
 
 def only_number(node: nodes.Expr, value: ast.expr) -> ast.expr:
-    """A factor that is refused if it is no number: Python would repeat a string or an array, however often."""
+    """A factor that is refused if it is not a number: Python would repeat a string or an array, however often."""
     sure = isinstance(node, nodes.Constant) or (isinstance(node, nodes.Binary) and node.op in {"*", *INTEGER_DIVISION})
     return value if sure else ast.UnaryOp(ast.UAdd(), value)
 
 
+def outside(variable: str, value: ast.expr, ends: tuple[int, ...]) -> ast.expr:
+    """Whether a value, which is kept in a variable, lies beyond one of these ends."""
+    unusual = [compare(name(variable), ENDS[end][0](), const(end * SMALL)) for end in ends]
+    unusual[0].left = keep(variable, value)
+    beyond = [compare(name(variable), ENDS[end][0](), const(ENDS[end][1])) for end in ends]
+    return both([either(unusual), either(beyond)])
+
+
+def ends_at_risk(body: Body, node: nodes.Binary) -> tuple[int, ...]:
+    """The ends of the range beyond which the value of `+`, `-` or `*` may lie."""
+    step = node.right.value if isinstance(node.right, nodes.Constant) else None
+    if node.op == "*" or type(step) is not int or (isinstance(node.left, nodes.Binary) and node.left.op in RING):
+        return tuple(ENDS)
+    way = step if node.op == "+" else -step
+    variable = body.variable_of(node.left) or ""
+    return tuple([end for end in ENDS if way * end > body.room.get((variable, end), 0)])
+
+
 def division(body: Body, node: nodes.Binary) -> ast.expr:
     """Python rounds down where the language truncates: alike when neither operand is negative."""
-    (low, _), (least, _) = body.unit.ranges.of(node.left), body.unit.ranges.of(node.right)
-    exact = ast.FloorDiv() if node.op == "/" else ast.Mod()
     careful = INTEGER_DIVISION[node.op]
-    if low >= 0 or least <= 0 or not isinstance(node.right, nodes.Constant):
-        left, right = body.operands((node.left, node.right))
-        return ast.BinOp(left, exact, right) if low >= 0 and least >= 0 else call(careful, left, right)
-    dividend, divisor = ring(body, node.left), body.value(node.right)
+    if not (isinstance(node.right, nodes.Constant) and type(node.right.value) is int and node.right.value > 0):
+        return call(careful, *body.operands((node.left, node.right)))
+    dividend = body.value(node.left)
     variable = dividend.id if isinstance(dividend, ast.Name) else body.unit.fresh()
     first = dividend if isinstance(dividend, ast.Name) else keep(variable, dividend)
-    tests: list[ast.expr] = [compare(first, ast.GtE(), const(0))]
-    rest: ast.expr = name(variable)
-    if isinstance(node.left, nodes.Binary) and node.left.op in RING and may_wrap(body, node.left):
-        tests.append(compare(name(variable), ast.LtE(), const(INT_MAX)))
-        rest = call("wrap", rest)
-    return ast.IfExp(both(tests), ast.BinOp(name(variable), exact, divisor), call(careful, rest, divisor))
+    exact = ast.FloorDiv() if node.op == "/" else ast.Mod()
+    divisor = const(node.right.value)
+    quick = ast.BinOp(name(variable), exact, divisor)
+    return ast.IfExp(compare(first, ast.GtE(), const(0)), quick, call(careful, name(variable), divisor))

@@ -13,17 +13,17 @@ says what to call next, and an entry around it carries that out without growing 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Self, TypeVar
 
 from chatml.core import nodes
 from chatml.engines.compile.code import Basis, Kind, Spot
+from chatml.engines.compile.parts import inside
 from chatml.engines.compile.python import Block, assign, call, compare, const, define, keep, name
-from chatml.engines.compile.ranges import ANYTHING, Range
-from chatml.engines.compile.wrapping import outside
 from chatml.records import evolve, frozen
 from chatml.source import Span
+from chatml.values.model import INT_MAX, INT_MIN
 
 Node = TypeVar("Node", ast.expr, ast.stmt)
 
@@ -31,6 +31,9 @@ RETURN: Final = object()
 DROP: Final = object()
 Target = object
 """Where a value goes: `RETURN`, `DROP`, or the name of a variable."""
+
+RELATIONS = {"<": (1, True), "<=": (1, False), ">": (-1, True), ">=": (-1, False)}
+"""The end of the ints that is beyond the right side of a comparison, seen from the left; whether it is strict."""
 
 DEEPEST = 150
 LOOPS = 15
@@ -69,8 +72,6 @@ class Unit:
 
     def __init__(self, basis: Basis, tables: Tables) -> None:
         self.facts = basis.facts
-        self.ranges = basis.ranges
-        self.sums = basis.sums
         self.builtins = basis.builtins
         self.bounded = basis.bounded
         self.tables = tables
@@ -100,6 +101,13 @@ class Unit:
         return len(self.spots) - 1
 
 
+def room_beyond(node: nodes.Expr, end: int) -> int:
+    """How far the value of an expression is from an end of the ints, as far as that is known."""
+    if isinstance(node, nodes.Constant) and type(node.value) is int:
+        return INT_MAX - node.value if end > 0 else node.value - INT_MIN
+    return 0
+
+
 def step_name(place: str) -> str:
     """The step of a bouncing function, beside its entry."""
     return f"{place}_step"
@@ -117,6 +125,8 @@ class Body:
         self.loops = 0
         self.varying: set[str] = set()
         """The names that may change although a binding never does: contents of refs, and what a loop binds anew."""
+        self.room: dict[tuple[str, int], int] = {}
+        """How far variables are from the upper (1) or the lower (-1) end of the ints, as the conditions around say."""
 
     @property
     def bouncing(self) -> bool:
@@ -131,6 +141,7 @@ class Body:
         self.loops += 1
         if self.loops > LOOPS:
             raise TooDeep
+        self.room = {end: room for end, room in self.room.items() if end[0] not in self.varying}
 
     def emit(self, statement: ast.stmt) -> None:
         self.block.append(statement)
@@ -144,16 +155,6 @@ class Body:
     def tick(self, spot: Spot) -> ast.stmt:
         """Count a step."""
         return ast.Expr(self.at(call("next", name("T")), spot))
-
-    def wrap(self, variable: str, range: Range, span: Span) -> None:
-        """Bring a variable, whose value is within a range, into that of an int."""
-        again = assign(variable, call("wrap", name(variable)))
-        self.emit(self.at(ast.If(outside(variable, range), [again], []), Spot(Kind.ARITHMETIC, span)))
-
-    def settle(self, slots: Iterable[int], span: Span) -> None:
-        """Wrap the sums that were gathered in these slots."""
-        for slot in sorted(slots):
-            self.wrap(self.places[slot].name, ANYTHING, span)
 
     def temporary(self, value: ast.expr) -> ast.Name:
         """Keep a value in a new variable."""
@@ -181,10 +182,47 @@ class Body:
         """What `lower` emits, as a block of its own."""
         self.unit.descend()
         block, self.block = self.block, []
+        room = self.room.copy()
         lower()
+        self.room = {end: room[end] for end in self.room if end in room}
         block, self.block = self.block, block
         self.unit.depth -= 1
         return block
+
+    def variable_of(self, node: nodes.Expr) -> str | None:
+        """The variable that holds the value of an expression: a local, or the content of a ref that is a variable."""
+        variable = node.ref if isinstance(node, nodes.Deref) else node
+        place = self.places.get(variable.slot) if isinstance(variable, nodes.Local) else None
+        return place.name if place is not None and place.content == isinstance(node, nodes.Deref) else None
+
+    def learn(self, condition: nodes.Expr, truth: bool) -> None:
+        """Note what a condition says of variables where it has just been evaluated; nothing if it may write to them."""
+        found: dict[tuple[str, int], int] = {}
+        todo = [condition]
+        for part in todo:
+            if isinstance(part, nodes.And if truth else nodes.Or):
+                todo += (part.left, part.right)
+            elif isinstance(part, nodes.Binary) and part.op in RELATIONS:
+                way, strict = RELATIONS[part.op] if truth else (-RELATIONS[part.op][0], not RELATIONS[part.op][1])
+                for side, other, end in ((part.left, part.right, way), (part.right, part.left, -way)):
+                    variable = self.variable_of(side)
+                    if variable is not None:
+                        found[variable, end] = strict + room_beyond(other, end)
+        if found and not any(isinstance(part, nodes.SetRef) for part in inside(condition)):
+            self.room |= found
+
+    def forget(self, variable: str) -> None:
+        """A variable has another value now."""
+        self.room = {end: room for end, room in self.room.items() if end[0] != variable}
+
+    def branch(self, condition: nodes.Expr, truth: bool, lower: Callable[[], None]) -> Block:
+        """What `lower` emits where a condition is true, or false."""
+
+        def lower_informed() -> None:
+            self.learn(condition, truth)
+            lower()
+
+        return self.apart(lower_informed)
 
     # Functions
 
@@ -284,10 +322,7 @@ class Body:
     def into(self, node: nodes.Expr, target: Target) -> None:
         """Evaluate an expression and put its value where it belongs: return it, drop it, or assign it."""
         rest: nodes.Expr | None = node
-        before = self.unit.sums.before
         while rest is not None:
-            if rest in before:
-                self.settle(before[rest], rest.span)
             lower = self.unit.tables.statements.get(type(rest))
             if lower is None:
                 self.put(self.value(rest), target)

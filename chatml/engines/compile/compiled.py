@@ -145,8 +145,6 @@ NAMES: dict[str, Any] = {
     "dict": dict,
     "int": int,
     "float": float,
-    "TypeError": TypeError,
-    "LookupError": LookupError,
     "wrap": wrap,
     "divide": divide,
     "remainder": remainder,

@@ -60,7 +60,10 @@ def collect(body: Body, node: nodes.Expr, values: list[ast.expr]) -> None:
 def conditional(body: Body, node: nodes.If) -> ast.expr:
     test = body.value(node.condition)
     values: list[ast.expr] = []
-    branches = [body.apart(partial(collect, body, branch, values)) for branch in (node.then, node.otherwise)]
+    branches = [
+        body.branch(node.condition, truth, partial(collect, body, branch, values))
+        for truth, branch in ((True, node.then), (False, node.otherwise))
+    ]
     if not any(branches):
         return ast.IfExp(test, *values)
     result = body.unit.fresh()
@@ -132,11 +135,17 @@ def array(body: Body, node: nodes.Array) -> ast.expr:
 
 def index(body: Body, node: nodes.Index) -> ast.expr:
     items, position = body.operands((node.array, node.index))
-    low, _ = body.unit.ranges.of(node.index)
     items, items_again = twice(body, items)
     position, again = twice(body, position)
-    checked = position if low >= 0 else ast.IfExp(compare(position, ast.GtE(), const(0)), again, const(None))
+    checked = checked_index(position, again)
     return body.at(item(items, checked), Spot(Kind.ACCESS, node.span, operands=(items_again, again)))
+
+
+def checked_index(position: ast.expr, again: ast.expr) -> ast.expr:
+    """An index with which Python does not count from the end; `again` is the index for the second time."""
+    if isinstance(position, ast.Constant) and type(position.value) is int and position.value >= 0:
+        return position
+    return ast.IfExp(compare(position, ast.GtE(), const(0)), again, const(None))
 
 
 def twice(body: Body, value: ast.expr) -> tuple[ast.expr, ast.expr]:
@@ -158,9 +167,8 @@ def set_index(body: Body, node: nodes.SetIndex) -> ast.expr:
     if not all(isinstance(part, ast.Name | ast.Constant) for part in (items, position)):
         items, position, value = body.all_temporary((items, position, value))
     spot = Spot(Kind.ACCESS, node.span, operands=(items, position))
-    low, _ = body.unit.ranges.of(node.index)
-    checked = position if low >= 0 else ast.IfExp(compare(position, ast.GtE(), const(0)), position, const(None))
-    body.emit(body.at(ast.Assign([ast.Subscript(items, checked, ast.Store())], value), spot))
+    target = ast.Subscript(items, checked_index(position, position), ast.Store())
+    body.emit(body.at(ast.Assign([target], value), spot))
     return const(None)
 
 
@@ -179,6 +187,7 @@ def set_ref(body: Body, node: nodes.SetRef) -> ast.expr:
     place = content(body, node.ref)
     if place is not None:
         body.into(node.value, place.name)
+        body.forget(place.name)
         return const(None)
     ref, value = body.operands((node.ref, node.value))
     spot = Spot(Kind.REF, node.span)
@@ -204,7 +213,7 @@ def loop(body: Body, node: nodes.While) -> ast.expr:
     body.enter_loop()
     tests: list[ast.expr] = []
     before = body.apart(partial(collect, body, node.condition, tests))
-    inside = body.apart(partial(body.into, node.body, DROP))
+    inside = body.branch(node.condition, True, partial(body.into, node.body, DROP))
     body.loops -= 1
     if body.unit.bounded:
         inside.insert(0, body.tick(Spot(Kind.LOOP, node.span)))
@@ -213,7 +222,6 @@ def loop(body: Body, node: nodes.While) -> ast.expr:
         stop = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
         test, inside = const(True), [*before, stop, *inside]
     body.emit(ast.While(test, inside or [ast.Pass()], []))
-    body.settle(body.unit.sums.after.get(node, ()), node.span)
     return const(None)
 
 

@@ -14,9 +14,7 @@ from chatml.engines.compile.body import DROP, Body, Tables, Unit, step_name
 from chatml.engines.compile.code import Basis, Builtin, Code, cell_name
 from chatml.engines.compile.expressions import EXPRESSIONS
 from chatml.engines.compile.python import assign, attribute, call, const, define, name
-from chatml.engines.compile.ranges import find_ranges
 from chatml.engines.compile.statements import STATEMENTS
-from chatml.engines.compile.sums import find_sums
 from chatml.values.model import GENERATED
 
 MAIN = "main"
@@ -24,9 +22,7 @@ MAIN = "main"
 
 def generate(script: nodes.Script, builtins: Mapping[int, Builtin], *, bounded: bool) -> Code:
     """The code of a script. `bounded` code counts steps, checks sizes and announces writes."""
-    facts = analyse(script, builtins)
-    ranges, sums = find_ranges(script.statements, facts), find_sums(script.statements, facts)
-    basis = Basis(facts, ranges, sums, builtins, bounded)
+    basis = Basis(analyse(script, builtins), builtins, bounded)
     unit = Unit(basis, Tables(EXPRESSIONS, STATEMENTS))
     body = Body(unit, None, {})
     Statements(body).lower(script.statements)

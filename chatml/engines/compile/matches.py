@@ -9,7 +9,7 @@ from functools import partial
 from chatml.core import nodes
 from chatml.engines.compile.body import RETURN, Body, Place, Target
 from chatml.engines.compile.code import Kind, Spot
-from chatml.engines.compile.python import LOAD, Block, assign, both, call, compare, const, is_a, item, keep, name
+from chatml.engines.compile.python import Block, assign, both, call, compare, const, is_a, item, keep, name
 from chatml.records import frozen
 
 
@@ -27,12 +27,10 @@ def lower_match(body: Body, node: nodes.Match, target: Target) -> None:
         return
     if not body.stable(subject):
         subject = body.temporary(subject)
-    tagged = [arm.pattern for arm in node.arms if isinstance(arm.pattern, nodes.Tagged)]
-    tag = take_tag(body, subject) if len(tagged) > 1 or any(pattern.args for pattern in tagged) else None
     arms: list[tuple[ast.expr | None, Block]] = []
     for arm in node.arms:
         test = Test([], [])
-        place_pattern(body, test, arm.pattern, subject, tag)
+        place_pattern(body, test, arm.pattern, subject)
         block: Block = [assign(variable, value) for variable, value in test.bindings]
         block += body.apart(partial(body.into, arm.body, target))
         condition = body.at(both(test.conditions), Spot(Kind.MATCH, node.span)) if test.conditions else None
@@ -97,25 +95,8 @@ def taken(arms: Sequence[nodes.Arm], made: ast.expr) -> Taken | None:
     return None
 
 
-def take_tag(body: Body, subject: ast.expr) -> ast.Name:
-    """Keep what stands where a variant has its tag; None for a value that has nothing there.
-
-    An event may be a value of any kind (`Runtime.emit` takes all), and so may its parts. The handler costs nothing
-    until it is needed.
-    """
-    tag = body.temporary(item(subject, const(0)))
-    take = body.block.pop()
-    nothing = ast.ExceptHandler(
-        ast.Tuple([name("TypeError"), name("LookupError")], LOAD), None, [assign(tag.id, const(None))]
-    )
-    body.emit(ast.Try([take], [nothing], [], []))
-    return tag
-
-
-def place_pattern(
-    body: Body, test: Test, pattern: nodes.Pattern, subject: ast.expr, tag: ast.expr | None = None
-) -> None:
-    """Add a pattern on a subject to a test. `tag` holds the subject's tag if it is at hand."""
+def place_pattern(body: Body, test: Test, pattern: nodes.Pattern, subject: ast.expr) -> None:
+    """Add a pattern on a subject to a test. The subject may be of any kind: an event is whatever a host delivers."""
     match pattern:
         case nodes.Anything():
             return
@@ -130,16 +111,13 @@ def place_pattern(
             # In Python 1 == 1.0 == True. What is matched itself is what its type says; parts of an event may not be.
             if type(value) in (int, float) and isinstance(subject, ast.Subscript):
                 test.conditions.append(is_a(subject, type(value).__name__))
-        case nodes.Tagged(tag=label, args=()) if tag is None:
+        case nodes.Tagged(tag=label, args=()):
             test.conditions.append(compare(subject, ast.Eq(), const((label,))))
         case nodes.Tagged(tag=label, args=args):
             subject = held(body, test, subject)
-            if tag is None:
-                test.conditions.append(is_a(subject, "tuple"))
-            test.conditions.append(compare(tag or item(subject, const(0)), ast.Eq(), const(label)))
+            test.conditions.append(is_a(subject, "tuple"))
             test.conditions.append(compare(call("len", subject), ast.Eq(), const(len(args) + 1)))
-            if tag is not None:  # a string or an array may hold the same in the same place
-                test.conditions.append(is_a(subject, "tuple"))
+            test.conditions.append(compare(item(subject, const(0)), ast.Eq(), const(label)))
             for position, arg in enumerate(args, 1):
                 place_pattern(body, test, arg, item(subject, const(position)))
         case nodes.Fields(labels=labels, patterns=patterns, open=is_open):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from chatml.core import nodes
@@ -36,3 +36,12 @@ PARTS: dict[type, Callable[[Any], tuple[nodes.Expr, ...]]] = {
     nodes.SetRef: lambda node: (node.ref, node.value),
     nodes.Seq: lambda node: (node.first, node.second),
 }
+
+
+def inside(node: nodes.Expr) -> Iterator[nodes.Expr]:
+    """An expression and all that is in it."""
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        yield part
+        todo += PARTS[type(part)](part)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from chatml.engines.callers import caller, gatherer
+from chatml.engines.engine import Engine
 from chatml.values.model import BuiltinFunction, ModuleValue, Value
 
-if TYPE_CHECKING:
-    from chatml.engines.compile.compiled import Compiled
 
-
-def as_value(engine: Compiled, builtin: Value) -> Value:
+def as_value(engine: Engine, builtin: Value) -> Value:
     """A builtin, or a module of them, as the code passes it on: Python functions."""
     if isinstance(builtin, ModuleValue):
         return ModuleValue(builtin.name, {label: as_value(engine, value) for label, value in builtin.exports.items()})
     return as_function(engine, builtin)
 
 
-def as_function(engine: Compiled, builtin: BuiltinFunction) -> Value:
+def as_function(engine: Engine, builtin: BuiltinFunction) -> Value:
     arity = builtin.arity
     apply = caller(arity + builtin.uses_machine)
 

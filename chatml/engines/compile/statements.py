@@ -11,10 +11,9 @@ from functools import partial
 from typing import Any
 
 from chatml.core import nodes
-from chatml.engines.compile.arithmetic import binary_into
 from chatml.engines.compile.body import DROP, RETURN, Body, Target, step_name
 from chatml.engines.compile.code import Kind, Spot
-from chatml.engines.compile.concatenation import concat_into, links, uses, variable_of
+from chatml.engines.compile.concatenation import concat_into, grows, uses
 from chatml.engines.compile.expressions import apply, bind, bind_group, shortcut
 from chatml.engines.compile.matches import lower_match
 from chatml.engines.compile.python import assign, call, const, name
@@ -37,11 +36,12 @@ def seq_into(body: Body, node: nodes.Seq, target: Target) -> nodes.Expr:
 
 def conditional_into(body: Body, node: nodes.If, target: Target) -> nodes.Expr | None:
     test = body.value(node.condition)
-    then = body.apart(partial(body.into, node.then, target))
+    then = body.branch(node.condition, True, partial(body.into, node.then, target))
     if target is RETURN:
         body.emit(ast.If(test, then, []))
+        body.learn(node.condition, False)
         return node.otherwise
-    otherwise = body.apart(partial(body.into, node.otherwise, target))
+    otherwise = body.branch(node.condition, False, partial(body.into, node.otherwise, target))
     if then or otherwise:
         body.emit(ast.If(test, then or [ast.Pass()], otherwise))
     else:
@@ -77,16 +77,6 @@ def apply_into(body: Body, node: nodes.Call, target: Target) -> None:
         body.emit(ast.Return(call("Bounce", function, ast.Tuple(args, ast.Load()), const(line))))
     else:
         body.put(apply(body, node), target)
-
-
-def grows(body: Body, node: nodes.Concat, param: str, changed: set[str]) -> bool:
-    """Whether a concatenation adds constants and unchanged variables to a parameter."""
-    chain = links(node)
-    return variable_of(body, chain[0].left) == param and all(
-        isinstance(link.right, nodes.Constant)
-        or (isinstance(link.right, nodes.Local) and body.places[link.right.slot].name not in changed | body.varying)
-        for link in chain
-    )
 
 
 def known(body: Body, function: nodes.Expr) -> nodes.Lambda | None:
@@ -133,7 +123,6 @@ STATEMENTS: dict[type, Callable[[Body, Any, Target], nodes.Expr | None]] = {
     nodes.If: conditional_into,
     nodes.And: shortcut_into,
     nodes.Or: shortcut_into,
-    nodes.Binary: binary_into,
     nodes.Call: apply_into,
     nodes.Concat: concat_into,
     nodes.Match: lower_match,

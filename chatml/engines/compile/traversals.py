@@ -14,7 +14,6 @@ from chatml.core import nodes
 from chatml.engines.compile.body import DROP, Body, Target
 from chatml.engines.compile.code import TAKES, Kind, Spot, raw_name
 from chatml.engines.compile.python import LOAD, STORE, assign, attribute, call, compare, const, either, item, name
-from chatml.engines.compile.ranges import ANYTHING
 
 NONE = ("None",)
 
@@ -33,7 +32,6 @@ class Loop:
         self.args = [arg if body.stable(arg) else body.temporary(arg) for arg in args]
         self.source = self.args[0]
         self.taken = {what: body.unit.fresh("v") for what in takes}
-        self.sums = node in body.unit.sums.results
 
     def refuse(self, *tests: ast.expr) -> None:
         """Leave what makes one of the tests true to the builtin."""
@@ -68,7 +66,6 @@ class Loop:
             source = call("enumerate", source)
         target = targets[0] if len(targets) == 1 else ast.Tuple(targets, STORE)
         body.emit(body.at(ast.For(target, source, inner.block or [ast.Pass()], []), self.spot))
-        body.settle(unit.sums.after.get(self.node, ()), self.node.span)
 
     def into(self, inner: Body, target: Target) -> None:
         """Emit what puts the value of the function somewhere."""
@@ -126,8 +123,6 @@ def lower_fold(loop: Loop) -> ast.expr:
     result = loop.taken["result"]
     loop.body.emit(assign(result, loop.args[1]))
     loop.run(lambda inner: loop.into(inner, result))
-    if loop.sums:
-        loop.body.wrap(result, ANYTHING, loop.node.span)
     return name(result)
 
 
