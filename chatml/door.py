@@ -14,7 +14,7 @@ from chatml.diagnostics.model import Diagnostic, Label
 from chatml.pipeline import Instance, Program, check, compile
 from chatml.source import Position, Source, Span
 from chatml.surfaces.core import CORE
-from chatml.surfaces.model import Alias, Builtin, Module, Surface, uses_machine
+from chatml.surfaces.model import Alias, Builtin, Module, Surface
 from chatml.surfaces.moderator import MODERATOR
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml.types.model import (
@@ -91,5 +91,4 @@ __all__ = [
     "show",
     "to_json",
     "to_python",
-    "uses_machine",
 ]

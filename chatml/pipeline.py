@@ -20,7 +20,6 @@ from chatml.surfaces.model import Surface
 from chatml.syntax.parse import parse
 from chatml.types import Checked, Environment
 from chatml.types import check as check_types
-from chatml.types.model import Fun
 from chatml.values.limits import Limits
 from chatml.values.model import BuiltinFunction, ModuleValue, Value
 
@@ -203,17 +202,8 @@ def builtin_cells(script: nodes.Script, surface: Surface) -> dict[int, Value]:
 @lru_cache(maxsize=256)
 def generated(script: nodes.Script, surface: Surface, bounded: bool) -> code.Code | None:
     """The Python code of a script; None if it nests too deep to be worth it."""
-    infos = {}
-    values = builtin_values(surface)
-    for cell in script.builtins:
-        value = values[cell.module, cell.name]
-        if isinstance(value, BuiltinFunction):
-            marks = {mark: getattr(value.function, mark, None) for mark in ("inline", "on_data", "traversal")}
-            calls = bool(value.callbacks) and value.uses_machine
-            infos[cell.cell] = code.Builtin(value.name, value.uses_machine, value.callbacks, **marks, calls=calls)
-        else:
-            calls = any(export.callbacks and export.uses_machine for export in value.exports.values())
-            infos[cell.cell] = code.Builtin(cell.name, calls=calls)
+    rows = builtin_rows(surface)
+    infos = {cell.cell: code.builtin_of(rows[cell.module, cell.name], cell.module) for cell in script.builtins}
     with deep():
         try:
             return lower.generate(script, infos, bounded=bounded)
@@ -243,25 +233,30 @@ def names(surface: Surface) -> Names:
 
 
 @lru_cache(maxsize=64)
+def builtin_rows(surface: Surface) -> dict[tuple[str | None, str], surfaces.Builtin | surfaces.Module]:
+    """The rows of a surface: globals and modules under `(None, name)`, exports under `(module, name)`."""
+    rows: dict[tuple[str | None, str], surfaces.Builtin | surfaces.Module] = {}
+    rows |= {(None, row.name): row for row in surface.globals}
+    rows |= {(None, module.name): module for module in surface.modules}
+    return rows | {(module.name, row.name): row for module in surface.modules for row in module.exports}
+
+
+@lru_cache(maxsize=64)
 def builtin_values(surface: Surface) -> dict[tuple[str | None, str], Value]:
-    """The values of a surface: globals and modules under `(None, name)`, exports under `(module, name)`."""
-    values: dict[tuple[str | None, str], Value] = {}
-    for builtin in surface.globals:
-        values[None, builtin.name] = function_value(builtin)
+    """The values of a surface, under the same keys as its rows."""
+    rows = builtin_rows(surface)
+    values: dict[tuple[str | None, str], Value] = {
+        key: function_value(row, key[0]) for key, row in rows.items() if isinstance(row, surfaces.Builtin)
+    }
     for module in surface.modules:
-        exports = {export.name: function_value(export, module.name) for export in module.exports}
+        exports = {row.name: values[module.name, row.name] for row in module.exports}
         values[None, module.name] = ModuleValue(module.name, exports)
-        values |= {(module.name, name): value for name, value in exports.items()}
     return values
 
 
-def function_value(builtin: surfaces.Builtin, module: str | None = None) -> BuiltinFunction:
+def function_value(row: surfaces.Builtin, module: str | None) -> BuiltinFunction:
     """A builtin as a value, under its qualified name."""
-    name = builtin.name if module is None else f"{module}.{builtin.name}"
-    params = builtin.scheme.params
-    uses_machine = getattr(builtin.function, "uses_machine", False)
-    callbacks = tuple([index for index, param in enumerate(params) if isinstance(param, Fun)])
-    return BuiltinFunction(name, len(params), builtin.function, uses_machine, callbacks)
+    return BuiltinFunction(row.qualified(module), len(row.scheme.params), row.function, row.machine)
 
 
 def refuse_other_names(compiled: Surface, running: Surface) -> None:

@@ -22,12 +22,11 @@ from unittest import mock
 import chatml
 from benchmarks.engines.columns import STEPS
 from benchmarks.engines.tasks import CALL, POLICY, TASKS
-from chatml import pipeline
 from chatml.core import nodes as core
-from chatml.engines.compile import arithmetic, body, compiled, entry, lower, matches, statements
-from chatml.engines.compile.code import Builtin
+from chatml.engines.compile import arithmetic, body, code, compiled, entry, lower, matches, statements
 from chatml.records import evolve
 from chatml.source import Source
+from chatml.surfaces.model import Builtin, Module
 from chatml_runtime.scenario import Stage, read_scenario
 from chatml_runtime.script.scripts import ScriptArtifact, compile_script
 
@@ -49,8 +48,12 @@ def without_facts(**nothing: Any) -> Switch:
 
 def without_marks(*marks: str) -> Switch:
     """Let the rows of builtins say nothing of some kind."""
-    blank = dict.fromkeys(marks)
-    return mock.patch.object(pipeline.code, "Builtin", lambda *args, **known: Builtin(*args, **{**known, **blank}))
+    seen, blank = code.builtin_of, dict.fromkeys(marks)
+
+    def blind(row: Builtin | Module, module: str | None) -> code.Builtin:
+        return seen(evolve(row, **blank) if isinstance(row, Builtin) else row, module)
+
+    return mock.patch.object(code, "builtin_of", blind)
 
 
 def without_statement(kind: type) -> Switch:
@@ -71,7 +74,7 @@ TRICKS: dict[str, Callable[[], list[Switch]]] = {
     "room for a step (`Body.room`)": lambda: [mock.patch.object(body.Body, "learn", return_value=None)],
     "a small bound first (`SMALL`)": lambda: [mock.patch.object(arithmetic, "outside", always_outside)],
     "refs as variables": lambda: [without_facts(variables=set())],
-    "loops in place of builtins": lambda: [without_marks("traversal")],
+    "loops in place of builtins": lambda: [without_marks("loop")],
     "a written function as the body of the loop": lambda: [without_facts(in_place={})],
     "builtins as expressions": lambda: [without_marks("inline", "on_data")],
     "strings that grow in place": lambda: [

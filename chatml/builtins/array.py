@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chatml.builtins.checks import check_index, check_range, expected, is_some
-from chatml.builtins.globals import array_copy, array_length
+from chatml.builtins.expressions import expression
+from chatml.builtins.globals import array_copy
 from chatml.builtins.schemes import A, B, option
-from chatml.surfaces.model import Builtin, Module, traversal, uses_machine
+from chatml.surfaces.model import Builtin, Module
 from chatml.types.model import Array, Bool, Fun, Int, Unit
 from chatml.values.model import BuiltinFailure, Machine, Value
 
@@ -23,7 +24,6 @@ def get(array: Value, index: Value) -> Value:
     return array[index]
 
 
-@uses_machine
 def set_element(machine: Machine, array: Value, index: Value, value: Value) -> None:
     if not (type(array) is list and type(index) is int):
         raise expected("array", "int", "'a")
@@ -32,7 +32,6 @@ def set_element(machine: Machine, array: Value, index: Value, value: Value) -> N
     array[index] = value
 
 
-@uses_machine
 def make(machine: Machine, count: Value, value: Value) -> list[Value]:
     if type(count) is not int:
         raise expected("int", "'a")
@@ -46,7 +45,6 @@ def check_count(machine: Machine, count: int) -> None:
     machine.check_size(count)
 
 
-@uses_machine
 def append(machine: Machine, left: Value, right: Value) -> list[Value]:
     if not (type(left) is list and type(right) is list):
         raise expected("array", "array")
@@ -54,7 +52,6 @@ def append(machine: Machine, left: Value, right: Value) -> list[Value]:
     return left + right
 
 
-@uses_machine
 def sub(machine: Machine, array: Value, start: Value, length: Value) -> list[Value]:
     if not (type(array) is list and type(start) is int and type(length) is int):
         raise expected("array", "int", "int")
@@ -63,7 +60,6 @@ def sub(machine: Machine, array: Value, start: Value, length: Value) -> list[Val
     return array[start : start + length]
 
 
-@uses_machine
 def reverse(machine: Machine, array: Value) -> list[Value]:
     if type(array) is not list:
         raise expected("array")
@@ -71,7 +67,6 @@ def reverse(machine: Machine, array: Value) -> list[Value]:
     return array[::-1]
 
 
-@uses_machine
 def reverse_in_place(machine: Machine, array: Value) -> None:
     if type(array) is not list:
         raise expected("array")
@@ -79,7 +74,6 @@ def reverse_in_place(machine: Machine, array: Value) -> None:
     array.reverse()
 
 
-@uses_machine
 def swap(machine: Machine, array: Value, first: Value, second: Value) -> None:
     if not (type(array) is list and type(first) is int and type(second) is int):
         raise expected("array", "int", "int")
@@ -89,7 +83,6 @@ def swap(machine: Machine, array: Value, first: Value, second: Value) -> None:
     array[first], array[second] = array[second], array[first]
 
 
-@uses_machine
 def fill(machine: Machine, array: Value, value: Value) -> None:
     if type(array) is not list:
         raise expected("array", "'a")
@@ -100,8 +93,6 @@ def fill(machine: Machine, array: Value, value: Value) -> None:
 # Callbacks. All are plain loops that stay off the C stack: a script may recurse through them.
 
 
-@uses_machine
-@traversal("init")
 def init(machine: Machine, count: Value, function: Value) -> list[Value]:
     if type(count) is not int:
         raise expected("int", "function")
@@ -110,32 +101,24 @@ def init(machine: Machine, count: Value, function: Value) -> list[Value]:
     return [apply(index) for index in range(count)]
 
 
-@uses_machine
-@traversal("map")
 def map_elements(machine: Machine, array: Value, function: Value) -> list[Value]:
     apply = callback(machine, array, function, 1)
     machine.check_size(len(array))
     return [apply(element) for element in array]
 
 
-@uses_machine
-@traversal("mapi")
 def mapi(machine: Machine, array: Value, function: Value) -> list[Value]:
     apply = callback(machine, array, function, 2)
     machine.check_size(len(array))
     return [apply(index, element) for index, element in enumerate(array)]
 
 
-@uses_machine
-@traversal("iter")
 def iterate(machine: Machine, array: Value, function: Value) -> None:
     apply = callback(machine, array, function, 1)
     for element in array:
         check_unit(apply(element))
 
 
-@uses_machine
-@traversal("iteri")
 def iteri(machine: Machine, array: Value, function: Value) -> None:
     apply = callback(machine, array, function, 2)
     for index, element in enumerate(array):
@@ -154,8 +137,6 @@ def check_unit(result: Value) -> None:
         raise BuiltinFailure("the function must return unit")
 
 
-@uses_machine
-@traversal("fold")
 def fold(machine: Machine, array: Value, start: Value, function: Value) -> Value:
     if type(array) is not list:
         raise expected("array", "'b", "function")
@@ -172,8 +153,6 @@ def is_true(result: Value) -> bool:
     return result
 
 
-@uses_machine
-@traversal("filter")
 def keep(machine: Machine, array: Value, function: Value) -> list[Value]:
     apply = callback(machine, array, function, 1)
     result = [element for element in array[:] if is_true(apply(element))]
@@ -190,26 +169,19 @@ def first_index(machine: Machine, array: Value, function: Value, wanted: bool) -
     return -1
 
 
-@uses_machine
-@traversal("exists")
 def exists(machine: Machine, array: Value, function: Value) -> bool:
     return first_index(machine, array, function, True) >= 0
 
 
-@uses_machine
-@traversal("for_all")
 def for_all(machine: Machine, array: Value, function: Value) -> bool:
     return first_index(machine, array, function, False) < 0
 
 
-@uses_machine
 def find(machine: Machine, array: Value, function: Value) -> Value:
     index = first_index(machine, array, function, True)
     return ("None",) if index < 0 else ("Some", array[index])
 
 
-@uses_machine
-@traversal("find_map")
 def find_map(machine: Machine, array: Value, function: Value) -> Value:
     apply = callback(machine, array, function, 1)
     for element in array:
@@ -219,7 +191,6 @@ def find_map(machine: Machine, array: Value, function: Value) -> Value:
     return ("None",)
 
 
-@uses_machine
 def sort_by(machine: Machine, array: Value, function: Value) -> list[Value]:
     """Merge runs of twice the length until one is left: a plain loop, as a script may recurse through the function."""
     compare = callback(machine, array, function, 2)
@@ -256,28 +227,28 @@ TEST = Fun([A], Bool)
 ARRAY = Module(
     "Array",
     (
-        Builtin("length", Fun([Array(A)], Int), array_length),
-        Builtin("copy", Fun([Array(A)], Array(A)), array_copy),
+        expression("length", Fun([Array(A)], Int), "len(a)"),
+        Builtin("copy", Fun([Array(A)], Array(A)), array_copy, machine=True),
         Builtin("get", Fun([Array(A), Int], A), get),
-        Builtin("set", Fun([Array(A), Int, A], Unit), set_element),
-        Builtin("make", Fun([Int, A], Array(A)), make),
-        Builtin("append", Fun([Array(A), Array(A)], Array(A)), append),
-        Builtin("sub", Fun([Array(A), Int, Int], Array(A)), sub),
-        Builtin("reverse", Fun([Array(A)], Array(A)), reverse),
-        Builtin("reverse_in_place", Fun([Array(A)], Unit), reverse_in_place),
-        Builtin("swap", Fun([Array(A), Int, Int], Unit), swap),
-        Builtin("fill", Fun([Array(A), A], Unit), fill),
-        Builtin("init", Fun([Int, Fun([Int], A)], Array(A)), init),
-        Builtin("map", Fun([Array(A), Fun([A], B)], Array(B)), map_elements),
-        Builtin("mapi", Fun([Array(A), Fun([Int, A], B)], Array(B)), mapi),
-        Builtin("iter", Fun([Array(A), EACH], Unit), iterate),
-        Builtin("iteri", Fun([Array(A), Fun([Int, A], Unit)], Unit), iteri),
-        Builtin("fold", Fun([Array(A), B, Fun([B, A], B)], B), fold),
-        Builtin("filter", Fun([Array(A), TEST], Array(A)), keep),
-        Builtin("exists", Fun([Array(A), TEST], Bool), exists),
-        Builtin("for_all", Fun([Array(A), TEST], Bool), for_all),
-        Builtin("find", Fun([Array(A), TEST], option(A)), find),
-        Builtin("find_map", Fun([Array(A), Fun([A], option(B))], option(B)), find_map),
-        Builtin("sort_by", Fun([Array(A), Fun([A, A], Int)], Array(A)), sort_by),
+        Builtin("set", Fun([Array(A), Int, A], Unit), set_element, machine=True),
+        Builtin("make", Fun([Int, A], Array(A)), make, machine=True),
+        Builtin("append", Fun([Array(A), Array(A)], Array(A)), append, machine=True),
+        Builtin("sub", Fun([Array(A), Int, Int], Array(A)), sub, machine=True),
+        Builtin("reverse", Fun([Array(A)], Array(A)), reverse, machine=True),
+        Builtin("reverse_in_place", Fun([Array(A)], Unit), reverse_in_place, machine=True),
+        Builtin("swap", Fun([Array(A), Int, Int], Unit), swap, machine=True),
+        Builtin("fill", Fun([Array(A), A], Unit), fill, machine=True),
+        Builtin("init", Fun([Int, Fun([Int], A)], Array(A)), init, machine=True, loop="init"),
+        Builtin("map", Fun([Array(A), Fun([A], B)], Array(B)), map_elements, machine=True, loop="map"),
+        Builtin("mapi", Fun([Array(A), Fun([Int, A], B)], Array(B)), mapi, machine=True, loop="mapi"),
+        Builtin("iter", Fun([Array(A), EACH], Unit), iterate, machine=True, loop="iter"),
+        Builtin("iteri", Fun([Array(A), Fun([Int, A], Unit)], Unit), iteri, machine=True, loop="iteri"),
+        Builtin("fold", Fun([Array(A), B, Fun([B, A], B)], B), fold, machine=True, loop="fold"),
+        Builtin("filter", Fun([Array(A), TEST], Array(A)), keep, machine=True, loop="filter"),
+        Builtin("exists", Fun([Array(A), TEST], Bool), exists, machine=True, loop="exists"),
+        Builtin("for_all", Fun([Array(A), TEST], Bool), for_all, machine=True, loop="for_all"),
+        Builtin("find", Fun([Array(A), TEST], option(A)), find, machine=True),
+        Builtin("find_map", Fun([Array(A), Fun([A], option(B))], option(B)), find_map, machine=True, loop="find_map"),
+        Builtin("sort_by", Fun([Array(A), Fun([A, A], Int)], Array(A)), sort_by, machine=True),
     ),
 )

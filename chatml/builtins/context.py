@@ -13,7 +13,7 @@ from chatml.builtins.item import (
     role_of,
 )
 from chatml.builtins.schemes import JSON, option, record
-from chatml.surfaces.model import Builtin, Host, Module, uses_machine
+from chatml.surfaces.model import Builtin, Host, Module
 from chatml.types.model import Array, Bool, Fun, Int, String
 from chatml.values.model import Machine, Value
 
@@ -50,7 +50,6 @@ def last(test: Host) -> Host:
 def since_last(test: Host) -> Host:
     """A function that takes the items from the last one that passes a test; all of them if none does."""
 
-    @uses_machine
     def since_last_that_passes(machine: Machine, context: Value) -> list[Value]:
         items = items_of(context)
         since = items[max(last_index(items, test), 0) :]
@@ -69,7 +68,6 @@ def find_item(context: Value, identity: Value) -> Value:
     return ("None",)
 
 
-@uses_machine
 def items_by_role(machine: Machine, context: Value, role: Value) -> list[Value]:
     if type(role) is not str:
         raise expected("context", "string")
@@ -115,9 +113,9 @@ CONTEXT = Module(
         Builtin("last_tool_call", ONE_ITEM, last(is_tool_call)),
         Builtin("last_tool_result", ONE_ITEM, last(is_tool_result)),
         Builtin("find_item", Fun([CONTEXT_TYPE, String], option(ITEM_TYPE)), find_item),
-        Builtin("items_since_last_user_turn", SOME_ITEMS, since_last(has_role("user"))),
-        Builtin("items_since_last_assistant_turn", SOME_ITEMS, since_last(has_role("assistant"))),
-        Builtin("items_by_role", Fun([CONTEXT_TYPE, String], Array(ITEM_TYPE)), items_by_role),
+        Builtin("items_since_last_user_turn", SOME_ITEMS, since_last(has_role("user")), machine=True),
+        Builtin("items_since_last_assistant_turn", SOME_ITEMS, since_last(has_role("assistant")), machine=True),
+        Builtin("items_by_role", Fun([CONTEXT_TYPE, String], Array(ITEM_TYPE)), items_by_role, machine=True),
         Builtin("find_tool", Fun([CONTEXT_TYPE, String], option(TOOL_DESC_TYPE)), find_tool),
         Builtin("has_tool", Fun([CONTEXT_TYPE, String], Bool), has_tool),
     ),

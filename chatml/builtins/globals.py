@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chatml.builtins.checks import expected
+from chatml.builtins.expressions import expression
 from chatml.builtins.schemes import A
 from chatml.diagnostics.errors import RuntimeFailure
 from chatml.lazy import lazy
-from chatml.surfaces.model import Builtin, inline, uses_machine
+from chatml.surfaces.model import Builtin
 from chatml.types.model import Array, Bool, Fun, Int, Record, Ref, RowVar, String, Unit, Variant
 from chatml.values.model import Machine, ModuleValue, Value
 from chatml.values.model import Ref as Cell
@@ -20,24 +21,14 @@ else:
     hashlib = lazy("hashlib")
 
 
-@uses_machine
 def print_value(machine: Machine, value: Value) -> None:
     machine.print(show(value, machine.check_size))
 
 
-@uses_machine
 def to_string(machine: Machine, value: Value) -> str:
     return show(value, machine.check_size)
 
 
-@inline("len(a)")
-def array_length(array: Value) -> int:
-    if type(array) is not list:
-        raise expected("array")
-    return len(array)
-
-
-@uses_machine
 def array_copy(machine: Machine, array: Value) -> list[Value]:
     if type(array) is not list:
         raise expected("array")
@@ -45,28 +36,6 @@ def array_copy(machine: Machine, array: Value) -> list[Value]:
     return array[:]
 
 
-@inline("len(a)")
-def string_length(text: Value) -> int:
-    if type(text) is not str:
-        raise expected("string")
-    return len(text)
-
-
-@inline("not a")
-def string_is_empty(text: Value) -> bool:
-    if type(text) is not str:
-        raise expected("string")
-    return not text
-
-
-@inline("not a")
-def negate(truth: Value) -> bool:
-    if type(truth) is not bool:
-        raise expected("bool")
-    return not truth
-
-
-@uses_machine
 def record_keys(machine: Machine, record: Value) -> list[Value]:
     labels = record.exports if isinstance(record, ModuleValue) else record
     if type(labels) is not dict:
@@ -82,7 +51,6 @@ def variant_tag(variant: Value) -> str:
     return tag
 
 
-@uses_machine
 def swap_ref(machine: Machine, ref: Value, value: Value) -> Value:
     if not isinstance(ref, Cell):
         raise expected("ref", "'a")
@@ -105,16 +73,16 @@ def hash_md5(text: Value) -> str:
 
 
 GLOBALS = (
-    Builtin("print", Fun([A], Unit), print_value),
-    Builtin("to_string", Fun([A], String), to_string),
-    Builtin("length", Fun([Array(A)], Int), array_length),
-    Builtin("string_length", Fun([String], Int), string_length),
-    Builtin("string_is_empty", Fun([String], Bool), string_is_empty),
-    Builtin("not", Fun([Bool], Bool), negate),
-    Builtin("array_copy", Fun([Array(A)], Array(A)), array_copy),
-    Builtin("record_keys", Fun([Record(RowVar("r"))], Array(String)), record_keys),
+    Builtin("print", Fun([A], Unit), print_value, machine=True),
+    Builtin("to_string", Fun([A], String), to_string, machine=True),
+    expression("length", Fun([Array(A)], Int), "len(a)"),
+    expression("string_length", Fun([String], Int), "len(a)"),
+    expression("string_is_empty", Fun([String], Bool), "not a"),
+    expression("not", Fun([Bool], Bool), "not a"),
+    Builtin("array_copy", Fun([Array(A)], Array(A)), array_copy, machine=True),
+    Builtin("record_keys", Fun([Record(RowVar("r"))], Array(String)), record_keys, machine=True),
     Builtin("variant_tag", Fun([Variant(RowVar("r"))], String), variant_tag),
-    Builtin("swap_ref", Fun([Ref(A), A], A), swap_ref),
+    Builtin("swap_ref", Fun([Ref(A), A], A), swap_ref, machine=True),
     Builtin("fail", Fun([String], A), fail),
     Builtin("hash_md5", Fun([String], String), hash_md5),
 )

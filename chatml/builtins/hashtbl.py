@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from chatml.builtins.checks import entry_key, expected
 from chatml.builtins.schemes import A, option, record
-from chatml.surfaces.model import Builtin, Module, uses_machine
+from chatml.surfaces.model import Builtin, Module
 from chatml.types.model import Array, Bool, Fun, Ref, String, Unit
 from chatml.values.model import Machine, Value
 from chatml.values.model import Ref as Cell
@@ -73,7 +73,6 @@ def create() -> Cell:
     return Table()
 
 
-@uses_machine
 def set_entry(machine: Machine, table: Value, key: Value, value: Value) -> None:
     if not (isinstance(table, Cell) and type(key) is str):
         raise expected("table", "string", "'a")
@@ -105,7 +104,6 @@ def mem(table: Value, key: Value) -> bool:
     return find_entry(table, key) is not None
 
 
-@uses_machine
 def remove(machine: Machine, table: Value, key: Value) -> None:
     if find_entry(table, key) is None:
         return
@@ -123,9 +121,9 @@ HASHTBL = Module(
     "Hashtbl",
     (
         Builtin("create", Fun([], TABLE), create),
-        Builtin("set", Fun([TABLE, String, A], Unit), set_entry),
+        Builtin("set", Fun([TABLE, String, A], Unit), set_entry, machine=True),
         Builtin("get", Fun([TABLE, String], option(A)), get),
         Builtin("mem", Fun([TABLE, String], Bool), mem),
-        Builtin("remove", Fun([TABLE, String], Unit), remove),
+        Builtin("remove", Fun([TABLE, String], Unit), remove, machine=True),
     ),
 )

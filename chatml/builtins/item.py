@@ -5,7 +5,7 @@ from __future__ import annotations
 from chatml.builtins.checks import expected, is_json, read_field
 from chatml.builtins.json import find_field, items_of
 from chatml.builtins.schemes import JSON, option, record
-from chatml.surfaces.model import Builtin, Host, Module, uses_machine
+from chatml.surfaces.model import Builtin, Host, Module
 from chatml.types.model import Array, Bool, Fun, String
 from chatml.values.model import Machine, Value
 
@@ -95,7 +95,6 @@ def texts_in(value: Value) -> list[Value]:
     return texts
 
 
-@uses_machine
 def text_parts(machine: Machine, item: Value) -> list[Value]:
     texts = texts_of(item)
     machine.check_size(len(texts))
@@ -164,7 +163,7 @@ ITEM = Module(
         Builtin("value", Fun([ITEM_TYPE], JSON), payload),
         Builtin("kind", Fun([ITEM_TYPE], option(String)), kind),
         Builtin("role", Fun([ITEM_TYPE], option(String)), role),
-        Builtin("text_parts", Fun([ITEM_TYPE], Array(String)), text_parts),
+        Builtin("text_parts", Fun([ITEM_TYPE], Array(String)), text_parts, machine=True),
         Builtin("text", Fun([ITEM_TYPE], option(String)), text),
         Builtin("is_user", TEST, has_role("user")),
         Builtin("is_assistant", TEST, has_role("assistant")),

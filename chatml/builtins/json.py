@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chatml.builtins.checks import entry_key, expected, is_json
 from chatml.builtins.schemes import ENTRY, JSON, option
 from chatml.lazy import lazy
-from chatml.surfaces.model import Builtin, Host, Module, uses_machine
+from chatml.surfaces.model import Builtin, Host, Module
 from chatml.types.model import Array, Bool, Float, Fun, String
 from chatml.values.model import BuiltinFailure, Machine, Value
 
@@ -30,7 +30,6 @@ def read_within_limits(machine: Machine, text: Value) -> Value:
     return json_reader.read(text, machine.check_size if bound is not None and len(text) > bound else None)
 
 
-@uses_machine
 def parse(machine: Machine, text: Value) -> Value:
     try:
         return read_within_limits(machine, text)
@@ -39,7 +38,6 @@ def parse(machine: Machine, text: Value) -> Value:
         raise BuiltinFailure(f"not JSON at {error.reason}; the text is `{shown}`") from None
 
 
-@uses_machine
 def parse_opt(machine: Machine, text: Value) -> Value:
     try:
         return ("Some", read_within_limits(machine, text))
@@ -47,7 +45,6 @@ def parse_opt(machine: Machine, text: Value) -> Value:
         return ("None",)
 
 
-@uses_machine
 def validate(machine: Machine, text: Value) -> bool:
     try:
         read_within_limits(machine, text)
@@ -56,17 +53,14 @@ def validate(machine: Machine, text: Value) -> bool:
     return True
 
 
-@uses_machine
 def stringify(machine: Machine, value: Value) -> str:
     return json_writer.write(value, machine.check_size)
 
 
-@uses_machine
 def pretty(machine: Machine, value: Value) -> str:
     return json_writer.write(value, machine.check_size, pretty=True)
 
 
-@uses_machine
 def canonical(machine: Machine, value: Value) -> str:
     def in_order(entries: list[Value]) -> list[Value]:
         machine.charge(len(entries))
@@ -118,7 +112,6 @@ def find_field(value: Value, key: str) -> Value | None:
     return None
 
 
-@uses_machine
 def object_keys(machine: Machine, value: Value) -> list[Value]:
     entries = items_of(value, "Object") or []
     machine.check_size(len(entries))
@@ -162,7 +155,6 @@ def object_entries(value: Value) -> list[Value]:
     return entries
 
 
-@uses_machine
 def set_field(machine: Machine, value: Value, key: Value, field: Value) -> Value:
     if type(key) is not str:
         raise expected("json", "string", "json")
@@ -181,7 +173,6 @@ def set_field(machine: Machine, value: Value, key: Value, field: Value) -> Value
     return ("Object", entries)
 
 
-@uses_machine
 def remove_field(machine: Machine, value: Value, key: Value) -> Value:
     if type(key) is not str:
         raise expected("json", "string")
@@ -193,22 +184,22 @@ def remove_field(machine: Machine, value: Value, key: Value) -> Value:
 MODULE = Module(
     "Json",
     (
-        Builtin("parse", Fun([String], JSON), parse),
-        Builtin("parse_opt", Fun([String], option(JSON)), parse_opt),
-        Builtin("validate", Fun([String], Bool), validate),
-        Builtin("stringify", Fun([JSON], String), stringify),
-        Builtin("pretty", Fun([JSON], String), pretty),
-        Builtin("canonical", Fun([JSON], String), canonical),
+        Builtin("parse", Fun([String], JSON), parse, machine=True),
+        Builtin("parse_opt", Fun([String], option(JSON)), parse_opt, machine=True),
+        Builtin("validate", Fun([String], Bool), validate, machine=True),
+        Builtin("stringify", Fun([JSON], String), stringify, machine=True),
+        Builtin("pretty", Fun([JSON], String), pretty, machine=True),
+        Builtin("canonical", Fun([JSON], String), canonical, machine=True),
         Builtin("tag", Fun([JSON], String), tag),
         Builtin("as_bool", Fun([JSON], option(Bool)), reader("Bool")),
         Builtin("as_number", Fun([JSON], option(Float)), reader("Number")),
         Builtin("as_string", Fun([JSON], option(String)), reader("String")),
         Builtin("as_array", Fun([JSON], option(Array(JSON))), reader("Array")),
         Builtin("as_object", Fun([JSON], option(Array(ENTRY))), reader("Object")),
-        Builtin("object_keys", Fun([JSON], Array(String)), object_keys),
+        Builtin("object_keys", Fun([JSON], Array(String)), object_keys, machine=True),
         Builtin("get_field", Fun([JSON, String], option(JSON)), get_field),
         Builtin("get_path", Fun([JSON, Array(String)], option(JSON)), get_path),
-        Builtin("set_field", Fun([JSON, String, JSON], JSON), set_field),
-        Builtin("remove_field", Fun([JSON, String], JSON), remove_field),
+        Builtin("set_field", Fun([JSON, String, JSON], JSON), set_field, machine=True),
+        Builtin("remove_field", Fun([JSON, String], JSON), remove_field, machine=True),
     ),
 )

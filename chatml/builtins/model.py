@@ -8,7 +8,7 @@ from chatml.builtins.checks import expected, is_json
 from chatml.builtins.effects import Effect, effect_module, perform
 from chatml.builtins.schemes import JSON, task, variant
 from chatml.lazy import lazy
-from chatml.surfaces.model import Builtin, uses_machine
+from chatml.surfaces.model import Builtin
 from chatml.types.model import Fun, String
 from chatml.values.model import Bind, BuiltinFailure, BuiltinFunction, Fail, Machine, Pure, Spawn, Task, Value
 
@@ -18,7 +18,6 @@ else:
     json_writer = lazy("chatml.builtins.json_writer")
 
 
-@uses_machine
 def text_of_outcome(machine: Machine, outcome: Value) -> Task:
     """The text that a model gave; a refusal or an error as a failure of the task."""
     match outcome:

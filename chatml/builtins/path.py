@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from chatml.builtins.checks import expected
-from chatml.surfaces.model import Builtin, Module, uses_machine
+from chatml.surfaces.model import Builtin, Module
 from chatml.types.model import Bool, Fun, String
 from chatml.values import paths
 from chatml.values.model import Machine, Value
 
 
-@uses_machine
 def normalise(machine: Machine, path: Value) -> str:
     if type(path) is not str:
         raise expected("string")
@@ -23,7 +22,6 @@ def bounded(machine: Machine, text: str) -> str:
     return text
 
 
-@uses_machine
 def is_below(machine: Machine, path: Value, root: Value) -> bool:
     if not (type(path) is str and type(root) is str):
         raise expected("string", "string")
@@ -31,7 +29,6 @@ def is_below(machine: Machine, path: Value, root: Value) -> bool:
     return paths.is_below(path, root)
 
 
-@uses_machine
 def join(machine: Machine, first: Value, second: Value) -> str:
     if not (type(first) is str and type(second) is str):
         raise expected("string", "string")
@@ -39,7 +36,6 @@ def join(machine: Machine, first: Value, second: Value) -> str:
     return bounded(machine, paths.join(first, second))
 
 
-@uses_machine
 def basename(machine: Machine, path: Value) -> str:
     if type(path) is not str:
         raise expected("string")
@@ -47,7 +43,6 @@ def basename(machine: Machine, path: Value) -> str:
     return bounded(machine, paths.split_last(path)[1])
 
 
-@uses_machine
 def dirname(machine: Machine, path: Value) -> str:
     if type(path) is not str:
         raise expected("string")
@@ -58,10 +53,10 @@ def dirname(machine: Machine, path: Value) -> str:
 PATH = Module(
     "Path",
     (
-        Builtin("normalise", Fun([String], String), normalise),
-        Builtin("is_below", Fun([String, String], Bool), is_below),
-        Builtin("join", Fun([String, String], String), join),
-        Builtin("basename", Fun([String], String), basename),
-        Builtin("dirname", Fun([String], String), dirname),
+        Builtin("normalise", Fun([String], String), normalise, machine=True),
+        Builtin("is_below", Fun([String, String], Bool), is_below, machine=True),
+        Builtin("join", Fun([String, String], String), join, machine=True),
+        Builtin("basename", Fun([String], String), basename, machine=True),
+        Builtin("dirname", Fun([String], String), dirname, machine=True),
     ),
 )

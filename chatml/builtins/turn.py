@@ -6,7 +6,7 @@ from chatml.builtins.checks import expected, is_some
 from chatml.builtins.effects import Effect, effect_module, perform
 from chatml.builtins.item import ITEM_TYPE, instruction_text
 from chatml.builtins.schemes import option, task
-from chatml.surfaces.model import Builtin, uses_machine
+from chatml.surfaces.model import Builtin
 from chatml.types.model import Fun, String, Unit
 from chatml.values.model import Machine, Task, Value
 
@@ -17,7 +17,6 @@ def replace_or_append(target: Value, item: Value) -> Task:
     return perform("Turn.append_message", item)
 
 
-@uses_machine
 def append_notice(machine: Machine, text: Value) -> Task:
     if type(text) is not str:
         raise expected("string")
@@ -39,6 +38,6 @@ TURN = effect_module(
     ],
     [
         Builtin("replace_or_append", Fun([option(String), ITEM_TYPE], task(Unit)), replace_or_append),
-        Builtin("append_notice", Fun([String], task(Unit)), append_notice),
+        Builtin("append_notice", Fun([String], task(Unit)), append_notice, machine=True),
     ],
 )

@@ -26,12 +26,12 @@ def caller(count: int) -> Caller:
 
 
 @cache
-def gatherer(count: int) -> Callable[[Callable[[tuple[Any, ...]], Any]], Callable[..., Any]]:
-    """Makes, of a function that takes a tuple, one that takes so many arguments.
+def gatherer(count: int, file: str = "<gatherer>") -> Callable[[Callable[[tuple[Any, ...]], Any]], Callable[..., Any]]:
+    """Makes, of a function that takes a tuple, one that takes so many arguments. `file` is the file name of its code.
 
     >>> gatherer(2)(max)(2, 5)
     5
     """
     params = "".join(f"a{position}, " for position in range(count))
-    made: Callable[..., Any] = eval(f"lambda take: lambda {params}: take(({params}))")
+    made: Callable[..., Any] = eval(compile(f"lambda take: lambda {params}: take(({params}))", file, "eval"))
     return made

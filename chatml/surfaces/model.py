@@ -12,56 +12,42 @@ from chatml.values.model import Value
 Host = Callable[..., Value]
 
 
-def uses_machine(function: Host) -> Host:
-    """Mark a host function that takes the running `Machine` before its arguments."""
-    return mark("uses_machine", True)(function)
-
-
-def inline(expression: str) -> Callable[[Host], Host]:
-    """Mark a host function with a Python expression that does the same with arguments of the kinds that its type says.
-
-    `a`, `b`, `c` in it are the arguments; it evaluates all of them. Generated code then needs no call and no check;
-    where the types let a value of another kind through, Python refuses it or computes with what is there
-    (docs/decisions.md).
-    """
-    return mark("inline", expression)
-
-
-def on_data(expression: str) -> Callable[[Host], Host]:
-    """Mark a host function with a Python expression as `inline` takes, for arguments in which all that has the type
-    `json` is plain JSON data: what a host hands to an entry need not become a value to be read.
-    """
-    return mark("on_data", expression)
-
-
-def traversal(name: str) -> Callable[[Host], Host]:
-    """Mark a host function that calls its last argument for each element of an array, as the builtin of this name does.
-
-    Generated code writes the loop where it is called (`chatml.engines.compile.traversals`).
-    """
-    return mark("traversal", name)
-
-
-def mark(name: str, content: object) -> Callable[[Host], Host]:
-    """Tell the engines something about a host function, as an attribute of it."""
-
-    def marked(function: Host) -> Host:
-        setattr(function, name, content)
-        return function
-
-    return marked
+PARAMETERS = "abcdefgh"
+"""What an expression of Python calls the arguments of a builtin."""
 
 
 @frozen(eq=False)
 class Builtin:
-    """A host function with its type scheme. `function` gets the evaluated arguments and returns a value.
+    """A host function with its type scheme, and all that an engine may know of it.
 
-    It raises `BuiltinFailure` with the facts of a failure; the engine adds the qualified name and the place.
+    `function` gets the evaluated arguments and returns a value. It raises `BuiltinFailure` with the facts of a failure;
+    the engine adds the qualified name and the place.
     """
 
     name: str
     scheme: Fun
     function: Host
+    machine: bool = False
+    """Whether the function takes the running `Machine` before its arguments."""
+    loop: str | None = None
+    """For a function that calls its last argument for each element of an array: the builtin of `Array` that it does so
+    like. Generated code has the loop where it is called (`chatml.engines.compile.traversals`)."""
+    inline: str | None = None
+    """A Python expression of the arguments `a`, `b` and so on that does the same with arguments of the kinds that the
+    scheme says (`chatml.builtins.expressions`). Where the types let a value of another kind through, Python refuses it
+    or computes with what is there (docs/decisions.md)."""
+    on_data: str | None = None
+    """Such an expression for arguments in which all that has the type `json` is plain JSON data: what a host hands to a
+    function of the script need not become a value to be read."""
+
+    @property
+    def callbacks(self) -> tuple[int, ...]:
+        """Which of the arguments are functions."""
+        return tuple([index for index, param in enumerate(self.scheme.params) if isinstance(param, Fun)])
+
+    def qualified(self, module: str | None) -> str:
+        """The name by which reports call the builtin, which may be an export of a module."""
+        return self.name if module is None else f"{module}.{self.name}"
 
 
 @frozen(eq=False)

@@ -65,9 +65,9 @@ class Function:
 
 
 class BuiltinFunction(Function):
-    """A host function as a value; `name` is qualified (`Array.map`). `callbacks` says which arguments are functions."""
+    """A host function as a value; `name` is qualified (`Array.map`)."""
 
-    __slots__ = ("callbacks", "function", "uses_machine")
+    __slots__ = ("function", "uses_machine")
 
     def __init__(
         self,
@@ -75,28 +75,30 @@ class BuiltinFunction(Function):
         arity: int,
         function: Callable[..., Value],
         uses_machine: bool,
-        callbacks: tuple[int, ...] = (),
     ) -> None:
         super().__init__(name, arity)
         self.function = function
         self.uses_machine = uses_machine
-        self.callbacks = callbacks
 
 
 GENERATED = "<chatml>"
 """The file name of generated code, by which the functions of a compiled script are known."""
+PASSED = "<builtin>"
+"""The file name of the functions by which a compiled script passes builtins on."""
 
 
 def is_function(value: Value) -> bool:
     """Whether a value is a function of the language."""
     if isinstance(value, FunctionType):
-        return value.__code__.co_filename == GENERATED or hasattr(value, "builtin")
+        return value.__code__.co_filename in (GENERATED, PASSED)
     return isinstance(value, Function)
 
 
 def is_builtin(value: Value) -> bool:
     """Whether a value is a function of the surface."""
-    return isinstance(value, BuiltinFunction) or (isinstance(value, FunctionType) and hasattr(value, "builtin"))
+    return isinstance(value, BuiltinFunction) or (
+        isinstance(value, FunctionType) and value.__code__.co_filename == PASSED
+    )
 
 
 class ModuleValue:

@@ -207,10 +207,11 @@ class _Walk:
         args: Sequence[nodes.Expr] = node.args
         if not all(self.is_mentioned(args[index]) for index in builtin.callbacks if index < len(args)):
             self.here.unknown = True
-        if builtin.traversal is None:
+        loop = None if builtin.row is None else builtin.row.loop
+        if loop is None:
             self.passed |= builtin.calls
-        elif isinstance(function := args[-1], nodes.Lambda) and function.arity == len(TAKES[builtin.traversal]):
-            self.in_place[node] = function, TAKES[builtin.traversal]
+        elif isinstance(function := args[-1], nodes.Lambda) and function.arity == len(TAKES[loop]):
+            self.in_place[node] = function, TAKES[loop]
             args = args[:-1]
         for arg in args:
             self.visit(arg)

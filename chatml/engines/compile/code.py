@@ -10,6 +10,7 @@ from types import CodeType
 from chatml.engines.compile.facts import Facts
 from chatml.records import frozen
 from chatml.source import Span
+from chatml.surfaces import model as surfaces
 
 
 class Kind(enum.Enum):
@@ -61,22 +62,26 @@ TAKES = {
 """What the function takes that a builtin calls for each element of an array."""
 
 
-@frozen
+@frozen(eq=False)
 class Builtin:
-    """A builtin cell as the generator sees it: its qualified name, how to call it, and how to do without a call.
+    """A builtin cell as the generator sees it: its qualified name, its row, and what follows from the row.
 
-    `callbacks` says which arguments are functions, `calls` whether it calls them (a module: whether an export does), as
-    only the machine can. `inline` is a Python expression of the arguments `a`, `b` and so on, `on_data` one for plain
-    JSON data among them (`chatml.surfaces.model`). `traversal` is a name in `TAKES`.
+    The cell of a module has no row. `callbacks` says which arguments are functions, `calls` whether the builtin calls
+    them (a module: whether an export does), as only the machine can.
     """
 
     name: str
-    uses_machine: bool = False
+    row: surfaces.Builtin | None = None
     callbacks: tuple[int, ...] = ()
-    inline: str | None = None
-    on_data: str | None = None
-    traversal: str | None = None
     calls: bool = False
+
+
+def builtin_of(row: surfaces.Builtin | surfaces.Module, module: str | None) -> Builtin:
+    """What the generator sees of a row of a surface, or of an export of a module."""
+    if isinstance(row, surfaces.Module):
+        return Builtin(row.name, calls=any(builtin_of(export, row.name).calls for export in row.exports))
+    callbacks = row.callbacks
+    return Builtin(row.qualified(module), row, callbacks, calls=bool(callbacks) and row.machine)
 
 
 @frozen(eq=False)

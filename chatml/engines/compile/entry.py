@@ -19,12 +19,13 @@ from chatml.engines.compile.code import Code, Kind, Spot
 from chatml.engines.compile.compiled import Compiled
 from chatml.engines.compile.expressions import EXPRESSIONS, apply
 from chatml.engines.compile.hosts import EscapeError, Fit, HostData, UnfitError
-from chatml.engines.compile.inline import PARAMETERS, Template
+from chatml.engines.compile.inline import Template
 from chatml.engines.compile.python import LOAD, Block, assign, both, call, const, define, name
 from chatml.engines.compile.statements import STATEMENTS
 from chatml.engines.compile.tracebacks import translate
 from chatml.engines.engine import SinkError
 from chatml.records import contents, frozen
+from chatml.surfaces.model import PARAMETERS
 from chatml.types.model import Type
 from chatml.values.arithmetic import int_argument
 from chatml.values.limits import Left
@@ -228,12 +229,13 @@ def apply_to_data(body: EntryBody, node: nodes.Call) -> ast.expr:
     if function in body.unit.facts.shallow:
         return apply_helper(body, node, function, [part if part in data else None for part in given])
     builtin = body.unit.builtins.get(cell)
-    expression = None if builtin is None else builtin.on_data or builtin.inline
-    if builtin is None or expression is None:
+    row = None if builtin is None else builtin.row
+    expression = None if row is None else row.on_data or row.inline
+    if builtin is None or row is None or expression is None:
         raise EscapeError(data[0])
     values = iter(body.operands([arg for arg, part in zip(node.args, given, strict=True) if part not in data]))
     args = [name(part.variable) if part is not None and part in data else next(values) for part in given]
-    template = DataTemplate(expression, given, reads_json=builtin.on_data is not None)
+    template = DataTemplate(expression, given, reads_json=row.on_data is not None)
     filled = template.fill([arg if body.stable(arg) else body.temporary(arg) for arg in args])
     return body.at(filled, Spot(Kind.IN_PLACE, node.span, builtin.name, builtin=True))
 

@@ -15,6 +15,7 @@ from chatml.engines.compile.concatenation import concat
 from chatml.engines.compile.inline import Template
 from chatml.engines.compile.python import assign, attribute, call, compare, const, item, keep, name
 from chatml.engines.compile.traversals import traverse
+from chatml.surfaces.model import Builtin
 
 
 def constant(body: Body, node: nodes.Constant) -> ast.expr:
@@ -79,9 +80,10 @@ def function(body: Body, node: nodes.Lambda) -> ast.expr:
 
 
 def apply(body: Body, node: nodes.Call) -> ast.expr:
-    unit = body.unit
-    if isinstance(node.function, nodes.Global) and node.function.cell in unit.builtins:
-        return apply_builtin(body, node, node.function.cell)
+    if isinstance(node.function, nodes.Global):
+        builtin = body.unit.builtins.get(node.function.cell)
+        if builtin is not None and builtin.row is not None:
+            return apply_builtin(body, node, node.function.cell, builtin.name, builtin.row)
     callee, *args = body.operands((node.function, *node.args))
     made = body.at(call(callee, *args), Spot(Kind.CALL, node.span))
     if isinstance(callee, ast.Attribute):  # Python gives the call of an attribute the line where the attribute ends.
@@ -89,19 +91,19 @@ def apply(body: Body, node: nodes.Call) -> ast.expr:
     return made
 
 
-def apply_builtin(body: Body, node: nodes.Call, cell: int) -> ast.expr:
-    builtin = body.unit.builtins[cell]
-    if builtin.traversal is not None:
-        return traverse(body, node, cell, builtin.traversal)
+def apply_builtin(body: Body, node: nodes.Call, cell: int, called: str, row: Builtin) -> ast.expr:
+    """A call of a builtin, or what its row has instead of one."""
+    if row.loop is not None:
+        return traverse(body, node, cell, row.loop)
     args = body.operands(node.args)
-    if builtin.inline is not None:
-        template = Template(builtin.inline)
+    if row.inline is not None:
+        template = Template(row.inline)
         if not template.in_order(len(args)):
             args = [arg if body.stable(arg) else body.temporary(arg) for arg in args]
-        return body.at(template.fill(args), Spot(Kind.IN_PLACE, node.span, builtin.name, builtin=True))
+        return body.at(template.fill(args), Spot(Kind.IN_PLACE, node.span, called, builtin=True))
     body.unit.raw.add(cell)
-    machine = [name("M")] if builtin.uses_machine else []
-    return body.at(call(raw_name(cell), *machine, *args), Spot(Kind.CALL, node.span, builtin.name, builtin=True))
+    machine = [name("M")] if row.machine else []
+    return body.at(call(raw_name(cell), *machine, *args), Spot(Kind.CALL, node.span, called, builtin=True))
 
 
 def record(body: Body, node: nodes.Record) -> ast.expr:

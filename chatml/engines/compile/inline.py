@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-PARAMETERS = "abcdefgh"
+from chatml.surfaces.model import PARAMETERS
 
 
 class Template(ast.NodeTransformer):

@@ -6,7 +6,7 @@ from types import FrameType
 
 from chatml.engines.callers import caller, gatherer
 from chatml.engines.engine import Engine
-from chatml.values.model import BuiltinFunction, ModuleValue, Value
+from chatml.values.model import PASSED, BuiltinFunction, ModuleValue, Value
 
 
 def as_value(engine: Engine, builtin: Value) -> Value:
@@ -23,9 +23,7 @@ def as_function(engine: Engine, builtin: BuiltinFunction) -> Value:
     def run(args: tuple[Value, ...]) -> Value:
         return apply(builtin.function, (engine, *args) if builtin.uses_machine else args)
 
-    function = gatherer(arity)(run)
-    function.builtin = builtin.name  # type: ignore[attr-defined]
-    return function
+    return gatherer(arity, PASSED)(run)
 
 
 def carried_out(frame: FrameType, engine: object) -> str | None:

@@ -72,7 +72,7 @@ def caller(module: str, machine: FakeMachine | None = None) -> Callable[..., Val
     builtins = {builtin.name: builtin for builtin in definition.exports}
 
     def call(name: str, *args: Value) -> Value:
-        function = builtins[name].function
-        return function(machine, *args) if getattr(function, "uses_machine", False) else function(*args)
+        row = builtins[name]
+        return row.function(machine, *args) if row.machine else row.function(*args)
 
     return call

@@ -1,4 +1,4 @@
-"""Builtins that generated code spells out (`chatml.surfaces.model.inline`)."""
+"""Builtins that generated code spells out (`chatml.builtins.expressions`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import chatml
-from chatml.engines.compile.inline import PARAMETERS
+from chatml.surfaces.model import PARAMETERS
 from tests.chatml.observe import observe
 
 CALL = {"id": "c1", "name": "ab", "args": ("Null",)}
@@ -24,7 +24,7 @@ INLINED = {
     f"{module.name}.{builtin.name}": builtin
     for module in (chatml.Module("", chatml.CORE.globals), *chatml.UI_MODERATOR.modules)
     for builtin in module.exports
-    if hasattr(builtin.function, "inline")
+    if builtin.inline is not None
 }
 
 
@@ -38,7 +38,8 @@ def samples(type: chatml.Value) -> list[Any]:
 @pytest.mark.parametrize("builtin", INLINED.values(), ids=list(INLINED))
 def test_the_expression_does_what_the_builtin_does(builtin: chatml.Builtin) -> None:
     """For all arguments of the right kinds the expression has the builtin's value, by the same names it is given."""
-    expression: str = builtin.function.inline  # type: ignore[attr-defined]
+    expression = builtin.inline
+    assert expression is not None
     count = len(builtin.scheme.params)
     names = {node.id for node in ast.walk(ast.parse(expression)) if isinstance(node, ast.Name)}
     assert names - {"len"} == set(PARAMETERS[:count])

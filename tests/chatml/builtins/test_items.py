@@ -192,5 +192,5 @@ def test_arguments_of_a_tool_call() -> None:
     assert TOOL_CALL("is_one_of", call, ["ls", "grep"]) is True
     with pytest.raises(BuiltinFailure, match="the tool_call has no field `args`"):
         TOOL_CALL("arg", {"id": "1", "name": "x"}, "s")
-    with pytest.raises(BuiltinFailure, match="the field `name` of the tool_call must be a string"):
+    with pytest.raises(BuiltinFailure, match="expected the arguments \\(record, string\\)"):
         TOOL_CALL("is_named", {"name": None}, "s")

@@ -92,7 +92,7 @@ def all_builtins() -> list[tuple[str, Builtin]]:
 def test_schemes_fit_their_functions(name: str, builtin: Builtin) -> None:
     assert re.fullmatch(r"([A-Z]\w*\.)?[a-z]\w*", name)
     assert isinstance(builtin.scheme, Fun)
-    wanted = len(builtin.scheme.params) + getattr(builtin.function, "uses_machine", False)
+    wanted = len(builtin.scheme.params) + builtin.machine
     inspect.signature(builtin.function).bind(*range(wanted))
 
 
@@ -117,7 +117,7 @@ def test_any_argument_gives_a_value_or_a_failure(name: str, builtin: Builtin, da
     """Whatever values a builtin is given, of its types or not, it returns a value or fails as a builtin fails."""
     assert isinstance(builtin.scheme, Fun)
     args: list[Value] = [data.draw(ARGUMENTS) for _ in builtin.scheme.params]
-    if getattr(builtin.function, "uses_machine", False):
+    if builtin.machine:
         args.insert(0, FakeMachine(text=100))
     try:
         result = builtin.function(*args)
