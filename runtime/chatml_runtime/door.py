@@ -24,6 +24,7 @@ from chatml_runtime.host.scheduler import Scheduler
 from chatml_runtime.host.tools import Tool, Toolbox
 from chatml_runtime.host.turns import PreparedRequest, TurnDriver, TurnInput
 from chatml_runtime.host.work import AsyncWork
+from chatml_runtime.moderation.approval import Approval, call_hash
 from chatml_runtime.moderation.capabilities import (
     Capabilities,
     ModelError,
@@ -82,7 +83,7 @@ from chatml_runtime.moderation.vocabulary import (
     TurnEnd,
     TurnStart,
 )
-from chatml_runtime.script.approvals import AskChoice, AskText
+from chatml_runtime.script.approvals import Answered, AskChoice, AskText, Expired
 from chatml_runtime.script.contract import Entrypoints
 from chatml_runtime.script.effects import (
     Approve,
@@ -107,6 +108,7 @@ from chatml_runtime.script.errors import (
     ModelResponseError,
     NotSuspendedError,
     OperationFailed,
+    ReplayDivergedError,
     ReplayError,
     ScriptRuntimeError,
     SessionBusyError,
@@ -123,14 +125,18 @@ from chatml_runtime.script.errors import (
     UnserializableValueError,
 )
 from chatml_runtime.script.operations import OpContext, OpDef, OpKind, allow_all_phases, require_phases
+from chatml_runtime.script.recording import Recorded, Recorder, Recording
 from chatml_runtime.script.registry import OpRegistry
 from chatml_runtime.script.scripts import ArtifactCache, CompiledScript, ScriptArtifact, compile_script
 from chatml_runtime.script.session import RunResult, RunStatus, Session
 from chatml_runtime.script.standard import Handlers
+from chatml_runtime.script.steps import ParkedStep, arun_step, run_step
 
 __all__ = [
     "MODERATOR_LIMITS",
+    "Answered",
     "AppendItem",
+    "Approval",
     "ApprovalProvider",
     "ApprovalResponseError",
     "Approve",
@@ -159,6 +165,7 @@ __all__ = [
     "EntryIdAllocator",
     "Entrypoints",
     "EventInput",
+    "Expired",
     "FollowupLedger",
     "Halt",
     "HandlerContractError",
@@ -198,6 +205,7 @@ __all__ = [
     "Outcome",
     "Overlay",
     "OverlayChange",
+    "ParkedStep",
     "PauseCondition",
     "Phase",
     "Post",
@@ -205,11 +213,15 @@ __all__ = [
     "PreToolCall",
     "PreparedRequest",
     "PrependInstruction",
+    "Recorded",
+    "Recorder",
+    "Recording",
     "Redirect",
     "Reject",
     "ReplaceItem",
     "Replacement",
     "ReplacementRecord",
+    "ReplayDivergedError",
     "ReplayError",
     "RequestCompaction",
     "RequestTurn",
@@ -264,6 +276,8 @@ __all__ = [
     "VisibleHistory",
     "allow_all_phases",
     "apply_tool_decision",
+    "arun_step",
+    "call_hash",
     "call_of",
     "collapse",
     "compile_script",
@@ -278,5 +292,6 @@ __all__ = [
     "require_phases",
     "result_of",
     "run_conversation",
+    "run_step",
     "validate_history",
 ]

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 from chatml_runtime.host.rows import Row
 from chatml_runtime.moderation.identities import HistoryEntry, Json
 from chatml_runtime.moderation.vocabulary import ToolCall, ToolDesc
-from chatml_runtime.script.approvals import PendingRequest
+from chatml_runtime.script.approvals import PendingRequest, Response
 
 
 class ModelClient(Protocol):
@@ -42,8 +42,9 @@ class Steering(Protocol):
 class ApprovalProvider(Protocol):
     """Asks a person what a script wants to know."""
 
-    def answer(self, request: PendingRequest, problem: str | None) -> str | Awaitable[str]:
-        """The answer. `problem` says why the last one was not taken, None the first time.
+    def answer(self, request: PendingRequest, problem: str | None) -> Response | Awaitable[Response]:
+        """The answer: a text, or `Answered` with who gave it and when, or `Expired`. `problem` says why the last one
+        was not taken, None the first time. A request with `within_ms` waits no longer than that.
 
         A coroutine function if the driver's coroutines are used. An exception fails the operation that needed it; the
         request stays pending.

@@ -17,6 +17,7 @@ import attrs
 from chatml.diagnostics.errors import SessionError
 from chatml_runtime.host.hosts import ApprovalProvider, Steering
 from chatml_runtime.host.policy import DEFAULT_POLICY, RuntimePolicy
+from chatml_runtime.moderation.approval import bound
 from chatml_runtime.moderation.identities import HistoryEntry, Json
 from chatml_runtime.moderation.items import Item, instruction
 from chatml_runtime.moderation.moderator import Moderator
@@ -39,7 +40,7 @@ from chatml_runtime.moderation.vocabulary import (
     TurnStart,
 )
 from chatml_runtime.script import problems
-from chatml_runtime.script.approvals import PendingRequest
+from chatml_runtime.script.approvals import Expired, PendingRequest
 from chatml_runtime.script.drivers import adrive, discard, drive
 from chatml_runtime.script.errors import (
     ApprovalResponseError,
@@ -123,14 +124,21 @@ class TurnDriver:
         policy: RuntimePolicy = DEFAULT_POLICY,
         approval: ApprovalProvider | None = None,
         on_outcome: Callable[[Outcome], object] | None = None,
+        approval_binding: bool = True,
     ) -> None:
-        """`moderator=None` for a conversation without a script (section 21)."""
+        """`moderator=None` for a conversation without a script (section 21).
+
+        With `approval_binding`, a call about which a person was asked runs only as the person has seen it: one that the
+        script rewrites after that does not run, unless it asked about the rewritten one (`Approval.ask_about`).
+        """
         self.moderator = moderator
         self.session_id = session_id
         self.session_meta = session_meta
         self.policy = policy
         self._approval = approval
         self._on_outcome = on_outcome
+        self._binding = approval_binding
+        self._answered: list[PendingRequest] = []
         if moderator is not None and moderator.drain_limit is not None:
             moderator.drain_limit = policy.budget.max_internal_event_drain
 
@@ -249,9 +257,13 @@ class TurnDriver:
             return ReviewedCall(call, item)
         entry_id = self.moderator.allocator.allocate() if entry is None else entry.id
         seen = attrs.evolve(given, history=(*given.history, HistoryEntry(entry_id, item)))
+        self._answered = []
         own, *replayed = yield from self._deliver(PreToolCall(call), seen)
         refuse_decisions(replayed, Phase.INTERNAL_EVENT)
-        return attrs.evolve(apply_tool_decision(call, own, item), requests=requests_of([own, *replayed]))
+        reviewed = apply_tool_decision(call, own, item)
+        if self._binding:
+            reviewed = bound(self.session_id, entry_id.encode(), call, self._answered, reviewed)
+        return attrs.evolve(reviewed, requests=requests_of([own, *replayed]))
 
     def tool_result_steps(self, given: TurnInput, name: str, kind: ToolKind, output_item: Json) -> Steps[Requests]:
         result = attrs.evolve(result_of(name, output_item), kind=kind)
@@ -317,13 +329,16 @@ class TurnDriver:
         problem: str | None = None
         while True:
             ask = partial(self._approval.answer, request, problem)
-            text = yield Question(partial(plainly, ask), ask, request, problem)
-            resume = partial(moderator.resume, text, shown), partial(moderator.aresume, text, shown)
+            response = yield Question(partial(plainly, ask), ask, request, problem)
+            resume = partial(moderator.resume, response, shown), partial(moderator.aresume, response, shown)
+            in_review = not outcomes and not isinstance(response, Expired)
             try:
                 yield from self._call(outcomes, Wish(*resume))
             except ApprovalResponseError as error:
                 problem = str(error)
             else:
+                if in_review:
+                    self._answered.append(request)
                 return
 
     def _call(self, outcomes: list[Outcome], wish: Wish) -> Steps[ModerationResult | DrainResult]:

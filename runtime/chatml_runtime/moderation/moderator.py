@@ -29,7 +29,7 @@ from chatml_runtime.moderation.turnstile import Turnstile, WouldDeadlock
 from chatml_runtime.moderation.visits import Visit, is_inside
 from chatml_runtime.moderation.vocabulary import Event, InternalEvent, Phase
 from chatml_runtime.script import problems
-from chatml_runtime.script.approvals import PendingRequest, check_is_text
+from chatml_runtime.script.approvals import Answered, PendingRequest, Response, check_is_response
 from chatml_runtime.script.drivers import adrive, drive
 from chatml_runtime.script.effects import Effect
 from chatml_runtime.script.errors import (
@@ -223,17 +223,18 @@ class Moderator:
         async with self._inside():
             return await adrive(self._handle(event, given))
 
-    def resume(self, response: str, given: EventInput | None = None) -> ModerationResult:
+    def resume(self, response: Response, given: EventInput | None = None) -> ModerationResult:
         """Answer the pending request and go on with its run; the rest is as in `handle_event`.
 
-        The replay that may follow sees what was given with the suspended event, or what is `given` now.
-        `NotSuspendedError` if nothing is pending; `ApprovalResponseError` if the request does not take this answer,
-        and then it is pending still.
+        A text alone counts as given now by someone unknown; `Expired` says that nobody answers any more. The replay
+        that may follow sees what was given with the suspended event, or what is `given` now. `NotSuspendedError` if
+        nothing is pending; `ApprovalResponseError` if the request does not take this answer, and then it is pending
+        still.
         """
         with self._inside():
             return drive(self._resume(response, given))
 
-    async def aresume(self, response: str, given: EventInput | None = None) -> ModerationResult:
+    async def aresume(self, response: Response, given: EventInput | None = None) -> ModerationResult:
         """`resume`, awaiting operations that are asynchronous. A cancellation drops the suspended run."""
         async with self._inside():
             return await adrive(self._resume(response, given))
@@ -333,15 +334,17 @@ class Moderator:
         outcome = yield from self._run(Delivery(event.phase, event.to_value(), given))
         return (yield from self._concluded(outcome, given))
 
-    def _resume(self, response: str, given: EventInput | None) -> Steps[ModerationResult]:
+    def _resume(self, response: Response, given: EventInput | None) -> Steps[ModerationResult]:
         self._refuse_if_closed()
         suspended = self._suspended
         if suspended is None:
             self._session.resume(response)  # refuses: nothing is pending
             raise AssertionError("a session cannot wait for an answer unknown to its moderator")
-        check_is_text(response)
+        check_is_response(response)
         if given is not None:
             suspended = attrs.evolve(suspended, given=given)
+        if isinstance(response, str):
+            response = Answered(response, at_ms=suspended.given.now_ms)
         outcome = yield from self._run(suspended, response)
         return (yield from self._concluded(outcome, suspended.given))
 
@@ -377,7 +380,7 @@ class Moderator:
             except ChatmlError as error:
                 raise ReplayError(str(error), outcomes=outcomes, cause=error) from error
 
-    def _run(self, delivery: Delivery, answer: str | None = None) -> Steps[Outcome]:
+    def _run(self, delivery: Delivery, answer: Response | None = None) -> Steps[Outcome]:
         """One handler run, from its start or its suspension to its end."""
         self._empty_inbox()
         self._history.see(delivery.given.history)

@@ -21,6 +21,7 @@ ChatmlError
 │   ├── UnknownTargetError           a replaced or deleted entry does not exist
 │   └── ItemDecodeError              an item is not a provider item
 ├── UnexpectedToolDecisionError      a tool decision where no call was under review; it is committed
+├── ReplayDivergedError              a step that was repeated from its record does something else, twice
 ├── ReplayError                      a replayed event failed; carries what was committed before it
 ├── BudgetExceededError              too many self-triggered turns; carries the history
 ├── ModelResponseError               a model client answered with something that is no provider item
@@ -150,6 +151,10 @@ class ReplayError(ChatmlError):
         self.cause = cause
         self.committed = committed
         super().__init__(message)
+
+
+class ReplayDivergedError(ChatmlError):
+    """A step that runs from its record and twice has done something else than the record says (live.md D.1)."""
 
 
 class BudgetExceededError(ChatmlError):

@@ -61,13 +61,18 @@ class ActiveRun(Protocol):
 
 @attrs.frozen
 class OpContext:
-    """The first argument of every operation's callable: which operation runs, where, and for whom."""
+    """The first argument of every operation's callable: which operation runs, where, and for whom.
+
+    `key` is the same whenever this very operation is repeated, and another for every other one; empty where steps are
+    not recorded.
+    """
 
     session: Session
     op: str
     phase: str
     spawned: bool
     _run: ActiveRun | None = attrs.field(default=None, repr=False, eq=False)
+    key: str = ""
 
     def emit(self, event: Value) -> None:
         """Add an event to those that join the session's queue if this run commits; leaves no effect.

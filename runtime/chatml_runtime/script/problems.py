@@ -132,6 +132,46 @@ def no_choices(op: str) -> str:
     return f"{op} needs at least one choice"
 
 
+def no_time(op: str, ms: int) -> str:
+    return f"{op}: the time to answer is more than 0 milliseconds, and the script gave {ms}"
+
+
+def nobody_answered(op: str, waited_ms: int | None) -> str:
+    return f"{op}: nobody answered" if waited_ms is None else f"{op}: nobody answered within {waited_ms} ms"
+
+
+# -- steps that are repeated from their record (live.md section D.1)
+
+NOT_APPROVED = "Not run: the call is not the one that was approved."
+INTERRUPTED = "interrupted: it had begun when the process ended, and nobody knows whether it took effect"
+
+
+def not_recordable(op: str, problem: str) -> str:
+    return f"{op} cannot be recorded: {problem}"
+
+
+def diverged(n: int, recorded: str, now: str) -> str:
+    if recorded == now:
+        return f"operation {n}, {now}, has other arguments than when it was recorded"
+    return f"operation {n} was {recorded} when it was recorded, and is {now} now"
+
+
+def fewer_operations(done: int, recorded: int) -> str:
+    return f"the step has come to its end after {done} operations, and {recorded} are recorded"
+
+
+def damaged_record(n: int, problem: str) -> str:
+    return f"the recorded answer of operation {n} cannot be read: {problem}"
+
+
+def answer_refused_in_replay(problem: str) -> str:
+    return f"the recorded answer will not do any more: {problem}"
+
+
+def diverged_twice(problem: str) -> str:
+    return f"The step has diverged from its record for the second time: {problem}"
+
+
 # -- instantiation (section 3.2)
 
 

@@ -21,10 +21,10 @@ from chatml.values.journal import Container
 from chatml.values.limits import Budget, Limits
 from chatml.values.model import Value
 from chatml_runtime.script import problems
-from chatml_runtime.script.approvals import PendingRequest
+from chatml_runtime.script.approvals import PendingRequest, Response
 from chatml_runtime.script.drivers import adrive, drive
 from chatml_runtime.script.effects import Effect, EndSession, Halt, decode_local_effect
-from chatml_runtime.script.errors import CommitRejectedError, InvalidContextError, ScriptRuntimeError
+from chatml_runtime.script.errors import CommitRejectedError, InvalidContextError, OperationFailed, ScriptRuntimeError
 from chatml_runtime.script.operations import OpDef
 from chatml_runtime.script.runs import Run
 from chatml_runtime.script.standard import LOGGER
@@ -187,7 +187,7 @@ class Session:
 
     def resume(
         self,
-        response: str,
+        response: Response,
         *,
         validate_state: ValidateState | None = None,
         prepare_commit: PrepareCommit | None = None,
@@ -201,7 +201,7 @@ class Session:
 
     async def aresume(
         self,
-        response: str,
+        response: Response,
         *,
         validate_state: ValidateState | None = None,
         prepare_commit: PrepareCommit | None = None,
@@ -264,7 +264,7 @@ class Session:
         first = partial(interpreter.start, self._handler, [context, self._state, event])
         return (yield from self._advance(interpreter, first, hooks))
 
-    def answer_steps(self, response: str, hooks: Hooks) -> RunSteps:
+    def answer_steps(self, response: Response, hooks: Hooks) -> RunSteps:
         """What `resume` does, for a caller that has `drivers` carry it out as part of something larger."""
         with self._lock:
             running = self._after(Action.RESUME)
@@ -272,9 +272,12 @@ class Session:
             assert interpreter is not None
             run = interpreter.run
             assert run.pending is not None
-            answer = run.pending.accept(response)
+            try:
+                go_on = partial(interpreter.succeed, run.pending.accept(response))
+            except OperationFailed as failure:  # nobody answers any more, and the request has no word for that
+                go_on = partial(interpreter.fail, failure)
             self._status, run.pending = running, None
-        return (yield from self._advance(interpreter, partial(interpreter.succeed, answer), hooks))
+        return (yield from self._advance(interpreter, go_on, hooks))
 
     def _advance(self, interpreter: Interpreter, first: Callable[[], Wish], hooks: Hooks) -> RunSteps:
         """Let the run go on until it commits, suspends or fails, yielding the operations that it calls."""
