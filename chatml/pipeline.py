@@ -207,7 +207,7 @@ def generated(script: nodes.Script, surface: Surface, bounded: bool) -> code.Cod
     with deep():
         try:
             return lower.generate(script, infos, bounded=bounded)
-        except body.TooDeep:
+        except (body.TooDeep, RecursionError):
             return None
 
 

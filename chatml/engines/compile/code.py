@@ -95,14 +95,14 @@ class Basis:
 
 @frozen(eq=False)
 class Code:
-    """The Python code of a script. Running it defines `main`, which runs the top level.
+    """The Python code of a script, in parts: each defines `main`, which runs some of the top level.
 
     `spots` is indexed by line number. The code finds builtins under `raw_name(cell)` (the host function itself) and
     `cell_name(cell)` (a value like any other); `raw` and `values` say which of them it needs. Entries are made later,
     by the same `basis`.
     """
 
-    code: CodeType
+    parts: tuple[CodeType, ...]
     spots: tuple[Spot | None, ...]
     raw: frozenset[int]
     values: frozenset[int]

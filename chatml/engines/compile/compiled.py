@@ -35,7 +35,10 @@ class Compiled(Engine):
         self.namespace: dict[str, Any] = {}
         super().__init__(sink, limits)
         self.namespace |= link(self, code, builtins)
-        exec(code.code, self.namespace)
+        self.mains: list[Callable[[], None]] = []
+        for part in code.parts:
+            exec(part, self.namespace)
+            self.mains.append(self.namespace["main"])
 
     @property
     def budget(self) -> Budget:
@@ -58,7 +61,11 @@ class Compiled(Engine):
         self.namespace["T"] = self._budget.steps
 
     def run(self) -> None:
-        self.guard(self.namespace["main"])
+        self.guard(self.run_parts)
+
+    def run_parts(self) -> None:
+        for main in self.mains:
+            main()
 
     def read(self, cell: int) -> Value:
         return self.namespace[cell_name(cell)]

@@ -20,7 +20,7 @@ from chatml.engines.compile.compiled import Compiled
 from chatml.engines.compile.expressions import EXPRESSIONS, apply
 from chatml.engines.compile.hosts import EscapeError, Fit, HostData, UnfitError
 from chatml.engines.compile.inline import Template
-from chatml.engines.compile.python import LOAD, Block, assign, both, call, const, define, name
+from chatml.engines.compile.python import LOAD, Block, assign, both, call, const, define, located, name
 from chatml.engines.compile.statements import STATEMENTS
 from chatml.engines.compile.tracebacks import translate
 from chatml.engines.engine import SinkError
@@ -105,8 +105,8 @@ def generate_entry(code: Code, cell: int, params: Sequence[Type], json: Type, *,
     block += run
     given = [*Ways.__match_args__, "explain", *TOOLS]
     make = define("make", given, [*helpers, define("entry", names, block, line), ast.Return(name("entry"))], 1)
-    compiled = compile(ast.fix_missing_locations(ast.Module([make], [])), ENTRY, "exec", dont_inherit=True)
-    return Code(compiled, spots, frozenset(), frozenset(), code.basis)
+    compiled = compile(located(ast.Module([make], [])), ENTRY, "exec", dont_inherit=True)
+    return Code((compiled,), spots, frozenset(), frozenset(), code.basis)
 
 
 def attempt(block: Block, kinds: str, instead: Block, otherwise: Sequence[ast.stmt] = ()) -> ast.stmt:
@@ -304,7 +304,7 @@ def link_entry(engine: Compiled, code: Code, label: str, ways: Ways) -> Callable
         return translate(error, code, engine.namespace, engine.budget)
 
     made: dict[str, Any] = {}
-    exec(code.code, engine.namespace, made)
+    exec(code.parts[0], engine.namespace, made)
     entry: Callable[..., Any] = made["make"](*contents(ways), explain, *TOOLS.values())
     entry.__name__ = entry.__qualname__ = label
     return entry
