@@ -216,7 +216,8 @@ def environment(surface: Surface) -> Environment:
     """What the checker has to know of a surface."""
     values = {builtin.name: builtin.scheme for builtin in surface.globals}
     modules = {module.name: {export.name: export.scheme for export in module.exports} for module in surface.modules}
-    return Environment(values, modules, [(alias.name, alias.type) for alias in surface.aliases], ADDED)
+    patterns = [(module.name, export.name) for module in surface.modules for export in module.exports if export.pattern]
+    return Environment(values, modules, [(alias.name, alias.type) for alias in surface.aliases], ADDED, patterns)
 
 
 ADDED = frozenset({"not"})

@@ -17,7 +17,7 @@ NAMES = {module.name for module in MODULES}
 
 ROOMS = (
     ("chatml.lazy", "chatml.records", "chatml.stack"),
-    ("chatml.source",),
+    ("chatml.source", "chatml.text_match"),
     ("chatml.diagnostics",),
     ("chatml.values",),
     ("chatml.border",),

@@ -12,10 +12,11 @@ from chatml.builtins.path import PATH
 from chatml.builtins.schemes import JSON
 from chatml.builtins.string import STRING
 from chatml.builtins.task import TASK
+from chatml.builtins.text import TEXT
 from chatml.surfaces.model import Alias, Surface
 
 CORE = Surface(
     globals=GLOBALS,
-    modules=(TASK, STRING, ARRAY, OPTION, HASHTBL, JSON_MODULE, PATH, INT, FLOAT),
+    modules=(TASK, STRING, ARRAY, OPTION, HASHTBL, JSON_MODULE, PATH, TEXT, INT, FLOAT),
     aliases=(Alias("json", JSON),),
 )

@@ -39,6 +39,8 @@ class Builtin:
     on_data: str | None = None
     """Such an expression for arguments in which all that has the type `json` is plain JSON data: what a host hands to a
     function of the script need not become a value to be read."""
+    pattern: bool = False
+    """Whether the second argument is a pattern: one that is written out is looked at by the checker."""
 
     @property
     def callbacks(self) -> tuple[int, ...]:

@@ -38,7 +38,7 @@ AND = Addition("portable.boolean_operator", "&&", "write `if a then b else false
 OR = Addition("portable.boolean_operator", "||", "write `if a then true else b` for `a || b`")
 REMAINDER = Addition("portable.remainder", "%", "write `a - a / b * b` for `a % b`")
 NEGATION = Addition("portable.not", NOT, "write `if a then false else true` for `not(a)`, or define `not` yourself")
-MODULES = frozenset({"Path", "Int", "Float"})
+MODULES = frozenset({"Path", "Text", "Int", "Float"})
 MEMBERS = {"Array": {"sort_by"}, "Json": {"canonical"}, "Tool_call": {"path", "arg_int"}}
 
 WATCHED = MODULES.union(MEMBERS, [NOT])

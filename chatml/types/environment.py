@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
 from chatml.records import frozen
@@ -61,8 +61,10 @@ class Environment:
     """The names that a script may use besides its own. Immutable; shared by any number of checks and threads.
 
     `values` and the exports of `modules` have the schemes of builtins.md section 1.4, `aliases` are pairs of a name and
-    a closed type. `added` are globals that an opened module may shadow (X-12). `problems` says what is wrong with the
-    aliases (builtins.md 1.3); every check against this environment reports it.
+    a closed type. `added` are globals that an opened module may shadow (X-12). `patterns` are exports whose second
+    argument is a pattern: `Environment.patterns` has the identity of the type of each, by which its calls are known
+    under whatever name. `problems` says what is wrong with the aliases (builtins.md 1.3); every check against this
+    environment reports it.
 
     >>> Environment({"answer": Int}, {}, [("int", String)]).problems
     (PrimitiveRedefined(span=None, name='int'),)
@@ -74,6 +76,7 @@ class Environment:
         modules: Mapping[str, Mapping[str, Type]] = MappingProxyType({}),
         aliases: Iterable[tuple[str, Type]] = (),
         added: frozenset[str] = frozenset(),
+        patterns: Collection[tuple[str, str]] = (),
     ) -> None:
         problems: list[Problem] = []
         self.values: dict[str, Entry] = {}
@@ -85,6 +88,7 @@ class Environment:
             self.values[name] = ModuleType(
                 {label: adopt(f"{name}.{label}", scheme, problems) for label, scheme in exports.items()}
             )
+        self.patterns = frozenset([id(self.export(module, label)) for module, label in patterns])
         for name, type in aliases:
             if name in PRIMITIVES:
                 problems.append(PrimitiveRedefined(None, name))
@@ -93,6 +97,12 @@ class Environment:
             else:
                 self.aliases[name] = adopt_alias(name, type, problems)
         self.problems = tuple(problems)
+
+    def export(self, module: str, label: str) -> Entry:
+        """The entry of an export of a module."""
+        entry = self.values[module]
+        assert isinstance(entry, ModuleType)
+        return entry.exports[label]
 
 
 def adopt(name: str, scheme: Type, problems: list[Problem]) -> Type | Scheme:

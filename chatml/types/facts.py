@@ -51,6 +51,15 @@ class OpenShadows:
 
 
 @frozen
+class BadPattern:
+    """A text that is written out where a pattern is wanted, and is none: why, and at which of its characters."""
+
+    span: Span
+    reason: str
+    position: int
+
+
+@frozen
 class NotAModule:
     """`open` of a value, or of a module inside its own body."""
 
@@ -253,6 +262,7 @@ Problem: TypeAlias = (
     UnknownVariable
     | OpenShadows
     | NotAModule
+    | BadPattern
     | UnknownType
     | UnknownConstructor
     | PrimitiveRedefined

@@ -15,7 +15,17 @@ from chatml.syntax import ast
 from chatml.types.elaborate import Elaborator, payload
 from chatml.types.environment import Body, Entry, Environment, ModuleType
 from chatml.types.equality import without_equality
-from chatml.types.facts import Fault, LambdaArity, Node, NoEquality, NotRecursive, Problem, Site, UnknownVariable
+from chatml.types.facts import (
+    BadPattern,
+    Fault,
+    LambdaArity,
+    Node,
+    NoEquality,
+    NotRecursive,
+    Problem,
+    Site,
+    UnknownVariable,
+)
 from chatml.types.freeze import Freezer, mismatch
 from chatml.types.join import join
 from chatml.types.labels import refuse_repetition
@@ -44,8 +54,10 @@ from chatml.types.scope import Scope
 from chatml.types.unify import Failure, Unifier, unfolded
 
 if TYPE_CHECKING:
+    from chatml import text_match
     from chatml.diagnostics import suggest
 else:
+    text_match = lazy("chatml.text_match")
     suggest = lazy("chatml.diagnostics.suggest")
 
 OPERATORS: dict[str, tuple[Type, Type]] = {
@@ -304,6 +316,8 @@ class Inference:
         function = self.infer(expr.function)
         args = [self.infer(arg) for arg in expr.args]
         known = self.prune(function)
+        if id(known) in self.environment.patterns:
+            self.look_at_pattern(expr.args[1:2])
         if known.__class__ is not Fun or len(known.params) != len(args):
             result = self.fresh()
             self.equate(function, Fun(args, result), "callee", expr)
@@ -312,6 +326,15 @@ class Inference:
             if param is not arg:
                 self.equate(param, arg, "argument", expr, index)
         return self.taken(known.result)
+
+    def look_at_pattern(self, args: Sequence[ast.Expr]) -> None:
+        """Report a pattern that is written out and is none (builtins.md section 10)."""
+        for arg in args:
+            if isinstance(arg, ast.String):
+                try:
+                    text_match.compile(arg.value)
+                except text_match.PatternError as error:
+                    self.problems.append(BadPattern(arg.span, error.reason, error.position))
 
     def annotated(self, expr: ast.Annot) -> Type:
         annotation = self.elaborator.annotation(expr.type, expr.span)

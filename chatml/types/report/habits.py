@@ -11,13 +11,12 @@ from collections.abc import Container
 ARRAYS = "lists are arrays: use the module `Array`"
 FAILING = "write `fail(message)`; a task fails with `Task.fail(message)`"
 NO_CATCHING = "a script cannot catch its own failures; `Task.catch(t, fun message -> u)` catches a task that fails"
-CONVERSION = (
-    "write `Int.to_float(n)` or `Float.to_int(x)`; `Json.as_number(Json.parse(text))` reads a number from a text"
-)
+CONVERSION = "write `Int.to_float(n)`, `Float.to_int(x)`, `Text.parse_int(text)` or `Text.parse_float(text)`"
 NO_IMPORT = "a script is one file: what is builtin is there without an import"
 NO_MATH = "there are the operators, the modules `Int` and `Float`, and functions that you define"
 NOTHING = "there is no null: use the tags `` `None `` and `` `Some(x) ``"
 PAIRS = "there are no tuples: use a record, `{ a = 1; b = 2 }`, and its fields"
+PATTERNS = "write `Text.matches(text, pattern)`, `Text.find_all` or `Text.replace_matches`"
 PLAIN_LET = "write `let x = e`; a value that changes is a reference: `let x = ref(1)`, `x := !x + 1`"
 PRINT = "write `print(text)`; strings are joined with `++`"
 TABLES = "use the module `Hashtbl`, or a record where the keys are known"
@@ -47,7 +46,7 @@ VARIABLES = {
     "filter": "write `Array.filter(xs, fun x -> e)`",
     "float": CONVERSION,
     "float_of_int": "write `Int.to_float(n)`",
-    "float_of_string": "`Json.as_number(Json.parse(text))` reads a float from a text",
+    "float_of_string": "write `Text.parse_float(text)`",
     "fn": "a function is written `fun x -> e`",
     "for": "`Array.iter(xs, fun x -> e)` visits every element, `while c do e done` repeats",
     "format": "strings are joined with `++`, and `to_string` makes a string of any value",
@@ -61,7 +60,7 @@ VARIABLES = {
     "incr": "write `x := !x + 1`",
     "int": CONVERSION,
     "int_of_float": "write `Float.to_int(x)`",
-    "int_of_string": CONVERSION,
+    "int_of_string": "write `Text.parse_int(text)`",
     "invalid_arg": FAILING,
     "is": "write `==`",
     "isinstance": "types are checked before a script runs; tags are told apart with `match`",
@@ -76,8 +75,8 @@ VARIABLES = {
     "new": "there are no classes: a record is written `{ a = 1; b = 2 }`",
     "nil": NOTHING,
     "null": NOTHING,
-    "parseFloat": "`Json.as_number(Json.parse(text))` reads a float from a text",
-    "parseInt": CONVERSION,
+    "parseFloat": "write `Text.parse_float(text)`",
+    "parseInt": "write `Text.parse_int(text)`",
     "print_endline": PRINT,
     "print_int": "write `print(n)`",
     "print_string": PRINT,
@@ -130,6 +129,9 @@ VARIABLES = {
     "Object": TABLES,
     "Printf": PRINT,
     "Promise": "use the module `Task`",
+    "Re": PATTERNS,
+    "RegExp": PATTERNS,
+    "Regex": PATTERNS,
     "Result": "use the tags `` `Ok(x) `` and `` `Error(message) `` with `match`",
     "Seq": ARRAYS,
     "Set": "keep the elements as keys of a `Hashtbl`",
@@ -151,7 +153,7 @@ EXPORTS: dict[str, dict[str, str]] = {
         "trim": "strip trimmed",
         "slice": "sub substr substring get at nth charAt char_at left right take drop head explode to_list chars",
         "find": "index indexOf index_of indexes search position find_index index_opt index_from",
-        "split": "split_on_char lines words split_string",
+        "split": "split_on_char split_string",
         "to_upper": "toUpper toUpperCase uppercase upcase upper to_uppercase uppercase_ascii capitalize",
         "to_lower": "toLower toLowerCase lowercase downcase lower to_lowercase lowercase_ascii uncapitalize",
         "replace_all": "replace replaceAll gsub sub_all substitute global_replace",
@@ -236,6 +238,17 @@ EXPORTS: dict[str, dict[str, str]] = {
         "basename": "name file_name filename base",
         "dirname": "parent directory dir",
     },
+    "Text": {
+        "words": "tokens tokenize split",
+        "lines": "split_lines splitlines",
+        "join": "concat implode",
+        "replace": "replace_all replaceAll",
+        "matches": "match test search is_match contains regex",
+        "find_all": "findall match_all scan matches_all",
+        "replace_matches": "gsub sub re_sub replace_regex regex_replace",
+        "parse_int": "to_int int int_of_string",
+        "parse_float": "to_float float float_of_string",
+    },
     "Int": {"to_float": "toFloat of_int float", "abs": "absolute", "min": "minimum", "max": "maximum"},
     "Float": {
         "to_int": "toInt truncate trunc int of_float",
@@ -299,7 +312,10 @@ ABSENT: dict[str, dict[str, str]] = {
     "String": {
         "of_int from_int of_float of_bool from make_string to_string toString show": TO_STRING,
         "to_int to_float toInt toFloat of_string parse": CONVERSION,
-        "join": 'write `Array.fold(parts, "", fun text part -> text ++ part)`',
+        "join": "write `Text.join(parts, separator)`",
+        "lines": "write `Text.lines(text)`",
+        "words": "write `Text.words(text)`",
+        "match matches regex test": "write `Text.matches(text, pattern)`",
         "format printf sprintf": "strings are joined with `++`, and `to_string` makes a string of any value",
         "compare": "strings have no order: `==` and `!=` compare them",
     },
@@ -307,13 +323,17 @@ ABSENT: dict[str, dict[str, str]] = {
         "zip combine map2 iter2": "write `Array.mapi(xs, fun i x -> f(x, ys[i]))`",
         "is_empty isEmpty empty": "write `length(xs) == 0`",
         "pop shift unshift": "arrays keep their length: `Array.sub(xs, start, length)` makes a part of one",
-        "join": 'write `Array.fold(parts, "", fun text part -> text ++ part)`',
+        "join": "write `Text.join(parts, separator)`",
     },
     "Int": {
         "to_string show": TO_STRING,
-        "of_string parse": "`Json.as_number(Json.parse(text))` reads a number from a text",
+        "of_string parse": "write `Text.parse_int(text)`",
     },
-    "Float": {"to_string show": TO_STRING, "abs": "write `if x <. 0.0 then -.x else x`"},
+    "Float": {
+        "to_string show": TO_STRING,
+        "of_string parse": "write `Text.parse_float(text)`",
+        "abs": "write `if x <. 0.0 then -.x else x`",
+    },
     "Option": {"map bind iter fold flat_map flatMap and_then andThen then to_list filter": MATCH},
     "Hashtbl": {
         "iter fold map keys values entries items to_list to_seq length size len count": ENTRIES,

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from chatml.diagnostics.model import Diagnostic, Label
 from chatml.records import evolve
+from chatml.source import Span
 from chatml.syntax import ast
 from chatml.types.facts import (
+    BadPattern,
     DuplicateArm,
     DuplicateBinder,
     DuplicateLabel,
@@ -47,6 +49,8 @@ def describe(problem: Problem, script: ast.Script) -> Diagnostic:
             return unknown_variable(problem, nodes_around(script, span))
         case OpenShadows() | NotAModule():
             return faulty_open(problem)
+        case BadPattern():
+            return bad_pattern(problem)
         case UnknownType() | UnknownConstructor():
             return unknown_type(problem)
         case PrimitiveRedefined() | DuplicateType() | UnguardedType() | UnboundBinder() | LooseAlias():
@@ -80,6 +84,29 @@ def unknown_variable(problem: UnknownVariable, around: Around) -> Diagnostic:
         problem.span,
         help=variable_help(problem, around),
     )
+
+
+def bad_pattern(problem: BadPattern) -> Diagnostic:
+    return Diagnostic(
+        "type.bad_pattern",
+        f"this is not a pattern: {problem.reason}",
+        problem.span,
+        labels=(Label(inside_literal(problem.span, problem.position), "here"),),
+        help="patterns are those of RE2; what stands for itself can be written between `\\Q` and `\\E`",
+    )
+
+
+def inside_literal(span: Span, position: int) -> Span:
+    """The place of a character of a string in its literal, where an escape stands for one character."""
+    text = span.text
+    place = 1
+    for _ in range(position):
+        place += 2 if text[place : place + 2] in ESCAPES else 1
+    place = min(place, len(text) - 1)
+    return Span(span.source, span.left + place, span.left + place + 1)
+
+
+ESCAPES = ("\\n", "\\t", "\\\\", '\\"')
 
 
 def faulty_open(problem: OpenShadows | NotAModule) -> Diagnostic:

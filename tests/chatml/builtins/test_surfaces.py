@@ -31,6 +31,7 @@ MEMBERS = {
     "Json": "as_array as_bool as_number as_object as_string canonical get_field get_path object_keys parse "
     "parse_opt pretty remove_field set_field stringify tag validate",
     "Path": "basename dirname is_below join normalise",
+    "Text": "find_all join lines matches parse_float parse_int replace replace_matches words",
     "Int": "abs max min to_float",
     "Float": "ceil floor max min round to_int",
     "Log": "debug error info warn",
@@ -71,7 +72,18 @@ def test_members() -> None:
 
 
 def test_surfaces_add_to_each_other() -> None:
-    assert module_names(CORE) == {"Task", "String", "Array", "Option", "Hashtbl", "Json", "Path", "Int", "Float"}
+    assert module_names(CORE) == {
+        "Task",
+        "String",
+        "Array",
+        "Option",
+        "Hashtbl",
+        "Json",
+        "Path",
+        "Text",
+        "Int",
+        "Float",
+    }
     assert module_names(MODERATOR) - module_names(CORE) == MODERATOR_MODULES
     assert module_names(UI_MODERATOR) - module_names(MODERATOR) == {"Ui", "Approval"}
     assert CORE.globals == MODERATOR.globals == UI_MODERATOR.globals
