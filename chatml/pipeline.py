@@ -170,7 +170,7 @@ class Instance:
         """A top-level function as a function of Python: data in, data out, converted and checked by its static type.
 
         A part of type `json` is plain JSON data. Raises `KeyError` for an unknown name, and `BoundaryError` if the
-        definition is no function. The function raises `BoundaryError` for data that do not fit, `RuntimeFailure` for
+        definition is not a function. The function raises `BoundaryError` for data that do not fit, `RuntimeFailure` for
         what fails in the script; each call has a fresh budget.
 
         >>> guard = 'let decide call = if call.name == "read" then `Allow else `Deny(call.name)'

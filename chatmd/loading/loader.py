@@ -115,7 +115,7 @@ def load_from(
 
 
 def _read_all(placed: list[Expanded], sources: Sources, warnings: list[Diagnostic]) -> list[TopLevel]:
-    """The typed elements, in order. What is no element of a document is left out with a warning."""
+    """The typed elements, in order. What is not an element of a document is left out with a warning."""
     kept = []
     for element, record in placed:
         if element.tag in READERS:

@@ -108,7 +108,7 @@ class _Resolution:
         return None
 
     def built_in(self, access: ShellAccess, name: str) -> Runtime | None:
-        """The profile that a runtime extends; None, and a finding, when there is no such thing."""
+        """The profile that a runtime extends; None, and a finding, when no such thing exists."""
         found = profile(name, self.platform, access.source_record or HERE)
         if found is None:
             known = profiles()

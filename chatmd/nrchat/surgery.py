@@ -72,7 +72,7 @@ def delete_message(text: str, messages: Sequence[Message], index: int) -> str:
 
 
 def insert_message(text: str, messages: Sequence[Message], index: int, message: Message) -> str:
-    """The text with a message put in before message `index`, or at the end if there is no such message.
+    """The text with a message put in before message `index`, or at the end if no such message exists.
 
     >>> from chatmd.nrchat import parse
     >>> text = "%a\\n%c\\n"

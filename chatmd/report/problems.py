@@ -95,7 +95,7 @@ WORDINGS: dict[str, Wording] = {
         "`<import>` has no attribute `{attribute}`", "it takes `src` and `namespace`"
     ),
     "chatmd.import_invalid_namespace": Wording(
-        "`{namespace}` is no namespace",
+        "`{namespace}` is not a namespace",
         "a namespace begins with a letter or `_`, and goes on with letters, digits, `_`, `.` and `-`",
     ),
     "chatmd.import_duplicate_namespace": Wording(
@@ -138,7 +138,7 @@ WORDINGS: dict[str, Wording] = {
         "leave the attribute away in one of them: it gets a fresh identity",
     ),
     "chatmd.invalid_config": Wording("`{attribute}` must be {wanted}, not `{value}`"),
-    "chatmd.invalid_reasoning_effort": Wording("`{value}` is no reasoning effort", "the efforts are {known}"),
+    "chatmd.invalid_reasoning_effort": Wording("`{value}` is not a reasoning effort", "the efforts are {known}"),
     # tools
     "chatmd.tool_conflicting_attributes": Wording(
         "this tool has {attributes}; each of them makes a different kind of tool", "keep one of them"
@@ -161,12 +161,12 @@ WORDINGS: dict[str, Wording] = {
         "a `read_file` declaration holds `<read/>` elements and nothing else; unknown tags are text",
     ),
     "read_file.invalid_root_id": Wording("the id of a root must not be blank"),
-    "read_file.invalid_path": Wording("`{value}` is no path: {why}"),
+    "read_file.invalid_path": Wording("`{value}` is not a path: {why}"),
     "read_file.duplicate_root": Wording("another root has the id `{id}`", "give each root its own id"),
     "shell.directory_unavailable": Wording(
         "the root `{directory}` cannot be used: {why}", "a root must be a directory that exists"
     ),
-    "tool.unknown_builtin": Wording("there is no built-in tool `{name}`"),
+    "tool.unknown_builtin": Wording("unknown built-in tool `{name}`"),
     "agent.duplicate_tool_name": Wording("another tool is called `{name}` by the model", "give each tool its own name"),
     # scripts
     "chatmd.script_invalid_language": Wording(
@@ -192,7 +192,7 @@ WORDINGS: dict[str, Wording] = {
         "another script has the id `{id}`", "give each script its own id, also across kinds"
     ),
     # conversion and writing
-    "chatmd.unknown_role": Wording("`{value}` is no role of a message", "the roles are {known}"),
+    "chatmd.unknown_role": Wording("`{value}` is not a role of a message", "the roles are {known}"),
     "chatmd.assistant_status_without_id": Wording(
         "this assistant message has a status but no id",
         "only a model's output has a status, and it has an id: write `id`, or leave `status` away",

@@ -10,7 +10,7 @@ SHELL_WORDINGS: dict[str, Wording] = {
     # what an element holds
     "shell.unexpected_text": Wording("text has no place inside of `<{tag}>`: {text}"),
     "shell.unknown_element": Wording("`<{child}>` has no place inside of `<{tag}>`"),
-    "shell.unknown_matcher": Wording("`<{child}>` is no matcher"),
+    "shell.unknown_matcher": Wording("`<{child}>` is not a matcher"),
     "shell.unexpected_child": Wording("`<{child}>` has no place inside of `<{tag}>`"),
     "shell.duplicate_section": Wording("`<{tag}>` has `<{child}>` twice", "write everything into one of them"),
     "shell.empty_matcher": Wording(
@@ -31,7 +31,7 @@ SHELL_WORDINGS: dict[str, Wording] = {
     "shell.invalid_duration": Wording("`{attribute}` must be {wanted}, not `{value}`"),
     "shell.invalid_bytes": Wording("`{attribute}` must be {wanted}, not `{value}`"),
     "shell.invalid_integer": Wording("`{attribute}` must be {wanted}, not `{value}`"),
-    "shell.invalid_path": Wording("`{value}` is no path: {why}"),
+    "shell.invalid_path": Wording("`{value}` is not a path: {why}"),
     "shell.invalid_list": Wording("`{attribute}` must be {wanted}, not `{value}`", LISTS),
     "shell.invalid_env_name": Wording("`{attribute}` must be {wanted}, not `{value}`"),
     "shell.invalid_runtime_id": Wording(
@@ -59,7 +59,7 @@ SHELL_WORDINGS: dict[str, Wording] = {
     "shell.tool_invalid_type": Wording(
         "a tool with a runtime has type `shell`, not `{value}`", 'write `type="shell"`, or leave `runtime` away'
     ),
-    "shell.tool_invalid_mode": Wording("`{value}` is no mode of a shell tool", "the modes are {known}"),
+    "shell.tool_invalid_mode": Wording("`{value}` is not a mode of a shell tool", "the modes are {known}"),
     "shell.tool_mode_attribute": Wording(
         "`{attribute}` has no place on a tool of mode `{mode}`", "it belongs to mode {modes}"
     ),
@@ -70,7 +70,7 @@ SHELL_WORDINGS: dict[str, Wording] = {
         "this shell tool needs a non-empty attribute `{attribute}`", 'write `{attribute}="..."`'
     ),
     "shell.tool_invalid_attribute": Wording("`{attribute}` must be {wanted}, not `{value}`"),
-    "shell.tool_invalid_path": Wording("`{value}` is no path: {why}"),
+    "shell.tool_invalid_path": Wording("`{value}` is not a path: {why}"),
     "shell.tool_conflicting_command": Wording(
         "this command is given by {found} at once", "keep one of them: a fixed tool runs one command"
     ),
@@ -83,8 +83,8 @@ SHELL_WORDINGS: dict[str, Wording] = {
     ),
     # inheritance
     "shell.duplicate_runtime": Wording("another runtime has the id `{id}`", "give each runtime its own id"),
-    "shell.unknown_runtime": Wording("there is no runtime `{id}`", 'declare it with `<shell_access id="..."/>`'),
-    "shell.unknown_builtin_profile": Wording("there is no built-in profile `{id}`", "the profiles are {known}"),
+    "shell.unknown_runtime": Wording("unknown runtime `{id}`", 'declare it with `<shell_access id="..."/>`'),
+    "shell.unknown_builtin_profile": Wording("unknown built-in profile `{id}`", "the profiles are {known}"),
     "shell.inheritance_cycle": Wording("this runtime extends itself: {route}", "a chain of `extends` must end"),
     "shell.duplicate_named_entry": Wording(
         "the runtime `{runtime}` already has `<{tag}>` with the id `{id}`", "{remedy}"

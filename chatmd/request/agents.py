@@ -27,8 +27,8 @@ def answer(item: AgentItem, context: Context, run_agent: RunAgent | None) -> str
     The prompt runs with one more user message, which holds the items of the `<agent>` element, in a context with its
     own directory.
 
-    Raises `ChatmdError`: `chatmd.doc_unavailable` when there is no prompt, `chatmd.agent_failed` when there is no
-    runner or the run fails.
+    Raises `ChatmdError`: `chatmd.doc_unavailable` without a prompt, `chatmd.agent_failed` without a
+    runner or when the run fails.
     """
     known = context.agent_cache.get(item)
     if known is not None:

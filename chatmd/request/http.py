@@ -20,7 +20,7 @@ REDIRECTS = 5
 class HttpFetcher:
     """Fetches the body behind an `http` or `https` URL, at most `limit` bytes within `seconds`.
 
-    Call it with a URL; it raises `UnreadableError` with the reason when there is no usable answer. Use it as a
+    Call it with a URL; it raises `UnreadableError` with the reason when no usable answer comes. Use it as a
     context manager, or `close` it.
     """
 

@@ -142,7 +142,7 @@ class ReadFileTool:
 def open_read_file(declaration: ReadFile, hosts: HostPaths) -> ReadFileTool:
     """The tool with every root resolved and canonical (section 8.3).
 
-    Raises `ChatmdError` (`shell.directory_unavailable`, one finding per root that is no directory).
+    Raises `ChatmdError` (`shell.directory_unavailable`, one finding per root that is not a directory).
     """
     roots = []
     findings: list[Diagnostic] = []
@@ -172,7 +172,7 @@ def _directory(root: ReadRoot, hosts: HostPaths) -> str:
         if not stat.S_ISDIR(os.stat(directory).st_mode):
             raise InvalidPathError(f"{path} is not a directory")
     except OSError as error:
-        why = "there is no such directory" if isinstance(error, FileNotFoundError) else reason(error)
+        why = "no such directory" if isinstance(error, FileNotFoundError) else reason(error)
         raise InvalidPathError(f"{path}: {why}") from None
     return directory
 

@@ -97,7 +97,7 @@ def _read_local(src: str, span: Span | None, context: Context) -> tuple[str, byt
             return os.path.dirname(path), context.reader(path, LOCAL_BYTES)
         except OSError as error:
             reasons.append(reason(error))
-    why = next((one for one in reasons if one != "there is no such file"), reasons[0])
+    why = next((one for one in reasons if one != "no such file"), reasons[0])
     raise _unavailable(src, span, why)
 
 

@@ -57,7 +57,7 @@ def defaults() -> Runtime:
 
 
 def profile(name: str, platform: Platform, record: SourceRecord = HERE) -> Runtime | None:
-    """A built-in profile by its name, with or without the version; None when there is no such profile.
+    """A built-in profile by its name, with or without the version; None when no such profile exists.
 
     `record` is the file of the runtime that extends it: `${source_dir}` in the profile means the directory of that
     file. Of the backends only those of the platform are there.

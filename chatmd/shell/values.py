@@ -41,7 +41,7 @@ class Value:
     """A type of values.
 
     `parse` makes a value of a text and the record of the file that it stands in; it returns None for a text
-    that is no such value, or raises `InvalidPathError` or `EmptyEntryError`. `show` is its inverse, in canonical
+    that is not such a value, or raises `InvalidPathError` or `EmptyEntryError`. `show` is its inverse, in canonical
     form. `code` is the finding about a bad text, `wanted` says what a good one is, `known` lists the texts if there
     are few.
     """
@@ -104,7 +104,7 @@ def split(text: str) -> tuple[str, ...] | None:
 
 
 def parse_strings(text: str) -> tuple[str, ...] | None:
-    """The strings of a JSON array; None when the text is no such array.
+    """The strings of a JSON array; None when the text is not such an array.
 
     >>> parse_strings('["-e", ""]'), parse_strings("[1]"), parse_strings("-c")
     (('-e', ''), None, None)

@@ -75,8 +75,8 @@ def replace_file(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o600
 
 
 WORDS = {
-    errno.ENOENT: "there is no such file",
-    errno.ENOTDIR: "there is no such file",
+    errno.ENOENT: "no such file",
+    errno.ENOTDIR: "no such file",
     errno.EACCES: "reading it is not permitted",
     errno.EPERM: "reading it is not permitted",
     errno.ELOOP: "its symbolic links go in a circle",

@@ -17,7 +17,7 @@ VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
 
 class InvalidPathError(ValueError):
-    """A text that is no path expression; its message says why, as a sentence without a full stop."""
+    """A text that is not a path expression; its message says why, as a sentence without a full stop."""
 
 
 @attrs.frozen(eq=False)
@@ -81,7 +81,7 @@ def parse_path(text: str, default_base: str, *, within: str = "") -> PathExpr:
     'home'
     >>> parse_path("${hom}/notes", "tool_dir")
     Traceback (most recent call last):
-    chatmd.sources.paths.InvalidPathError: there is no path variable `hom`: did you mean `home`?
+    chatmd.sources.paths.InvalidPathError: unknown path variable `hom`: did you mean `home`?
     """
     if not text:
         raise InvalidPathError("a path must not be empty")
@@ -95,7 +95,7 @@ def parse_path(text: str, default_base: str, *, within: str = "") -> PathExpr:
     name, rest = variable[1], text[variable.end() :]
     if name not in BASES:
         near = did_you_mean(name, BASES) or f"there are {', '.join(f'`{base}`' for base in BASES)}"
-        raise InvalidPathError(f"there is no path variable `{name}`: {near}")
+        raise InvalidPathError(f"unknown path variable `{name}`: {near}")
     if rest and not rest.startswith("/"):
         raise InvalidPathError(f"`${{{name}}}` must be followed by `/` or by nothing")
     return PathExpr(name, rest[1:], within)

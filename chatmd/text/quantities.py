@@ -15,7 +15,7 @@ LARGEST = 2**63 - 1
 
 
 def parse_duration(text: str) -> float | None:
-    """Seconds, positive and finite; None when the text is no duration.
+    """Seconds, positive and finite; None when the text is not a duration.
 
     >>> parse_duration("2.5m"), parse_duration("250ms"), parse_duration("0s"), parse_duration("5")
     (150.0, 0.25, None, None)

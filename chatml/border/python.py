@@ -149,8 +149,8 @@ def short(value: object) -> str:
 def from_json(data: Any) -> Value:
     """The value of type `json` for JSON data as Python's `json` module reads it: all numbers become floats.
 
-    Raises `BoundaryError` for a number beyond the range of a double, NaN, a lone surrogate, a key that is no string, an
-    object of another type, and data that contains itself.
+    Raises `BoundaryError` for a number beyond the range of a double, NaN, a lone surrogate, a key that is not a string,
+    an object of another type, and data that contains itself.
 
     >>> from_json({"n": [1, None]})
     ('Object', [{'key': 'n', 'value': ('Array', [('Number', 1.0), ('Null',)])}])

@@ -105,7 +105,7 @@ def items_of(value: Value, kind: str) -> list[Value] | None:
 
 
 def find_field(value: Value, key: str) -> Value | None:
-    """The value of the first entry with a key; None if there is none, or the value is no object."""
+    """The value of the first entry with a key; None if there is none, or the value is not an object."""
     for entry in items_of(value, "Object") or ():
         if entry_key(entry) == key:
             return entry["value"]

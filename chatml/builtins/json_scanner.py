@@ -25,7 +25,7 @@ SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_quickly(text: str) -> Value | None:
-    """The value of a JSON text; None if it is no JSON or the scanner is not to be trusted with it.
+    """The value of a JSON text; None if it is not JSON or the scanner is not to be trusted with it.
 
     >>> read_quickly('[1, "a"]')
     ('Array', [('Number', 1.0), ('String', 'a')])

@@ -15,7 +15,7 @@ ELEMENTS_PER_STEP = 64
 
 
 class SinkError(BaseException):
-    """On its way out through the script: the host's sink has raised `error`, which is no failure of the script."""
+    """On its way out through the script: the host's sink has raised `error`, which is not a failure of the script."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(error)

@@ -19,7 +19,7 @@ from chatml.types import Checked
 def function_of(checked: Checked, engine: Engine, cell: int, name: str) -> Callable[..., Any]:
     """The function in a cell, which the script defines under a name; it takes and returns data.
 
-    Raises `BoundaryError` if the definition is no function.
+    Raises `BoundaryError` if the definition is not a function.
     """
     types = signature_of(checked, name)
     function = engine.read(cell)

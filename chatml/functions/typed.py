@@ -70,11 +70,11 @@ class Signature:
 
 
 def signature(name: str, type: Type) -> Signature:
-    """The signature of a definition. Raises `BoundaryError` if it is no function."""
+    """The signature of a definition. Raises `BoundaryError` if it is not a function."""
     with deep():
         known = resolved(type)
         if not isinstance(known, Fun):
-            raise BoundaryError(f"`{name}` is no function: its type is {show(type)}")
+            raise BoundaryError(f"`{name}` is not a function: its type is {show(type)}")
         params = tuple(Plain().visit(param) for param in known.params)
         plain = Plain()
         result = plain.visit(known.result)
@@ -193,7 +193,7 @@ class Incoming(FromPython):
             raise self.expected(f"a dict with {labels(fields)}", data)
         missing = fields.keys() - data.keys()
         if missing:
-            raise self.failure(f"there is no {labels(missing)}")
+            raise self.failure(f"{labels(missing)} is missing")
         pairs: list[tuple[str, Any]] = [(label, typed(data[label], type)) for label, type in fields.items()]
         if tail is not Empty:  # Else no script can name what else there is, and it stays outside.
             pairs += [(self.label(key), item) for key, item in data.items() if key not in fields]

@@ -32,7 +32,7 @@ class Bounds:
 
 @frozen
 class Failure:
-    """Why something failed, and where; `span` is None if that is no place of the script."""
+    """Why something failed, and where; `span` is None if that is not a place of the script."""
 
     message: str
     span: Span | None

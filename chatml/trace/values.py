@@ -16,7 +16,7 @@ from chatml.values.text import ATOMS
 
 
 class Mark(str):
-    """Punctuation, which is no string of the script."""
+    """Punctuation, which is not a string of the script."""
 
 
 class Member:

@@ -206,7 +206,7 @@ class LambdaArity:
 
 @frozen
 class NotRecursive:
-    """A member of `let rec` that is no function."""
+    """A member of `let rec` that is not a function."""
 
     span: Span
     name: str

@@ -29,7 +29,7 @@ CLOSED, RECURSIVE = -2, -1
 class Type:
     """A type. No variable in it has a higher level than its own `level`, so that passes can skip what is below theirs.
 
-    `OPEN` promises nothing, and a negative level says that there is no variable at all.
+    `OPEN` promises nothing, and a negative level says that no variable exists at all.
     """
 
     __slots__ = ("level",)

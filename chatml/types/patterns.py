@@ -28,7 +28,7 @@ def parts_of(pattern: ast.Pattern) -> Iterator[ast.Pattern]:
 
 
 def key_of(pattern: ast.Pattern) -> tuple[type, object] | None:
-    """What two arms share that match the same single value; None for a pattern that is no literal or bare tag."""
+    """What two arms share that match the same single value; None for a pattern that is not a literal or a bare tag."""
     match pattern:
         case ast.UnitPattern():
             return ast.UnitPattern, None

@@ -78,7 +78,7 @@ def no_match(span: Span | None) -> RuntimeFailure:
 
 def no_field(label: str, span: Span | None) -> RuntimeFailure:
     """A field or an export that is not there."""
-    return RuntimeFailure(f"there is no `{label}` here", span, code="runtime.no_field", help=NO_FIELD_HELP)
+    return RuntimeFailure(f"the record has no field `{label}`", span, code="runtime.no_field", help=NO_FIELD_HELP)
 
 
 NO_FIELD_HELP = (

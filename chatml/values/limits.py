@@ -17,7 +17,7 @@ LARGEST = 2**28
 
 @frozen
 class Limits:
-    """What one evaluation may use; None is no bound.
+    """What one evaluation may use; None sets no bound.
 
     `steps` counts function entries and loop turns, `depth` the calls running at once (None stands for
     `DEFAULT_DEPTH`: there is always a bound, so that a runaway recursion fails instead of exhausting the host),

@@ -28,7 +28,7 @@ Todo = list[Value]
 def show(value: Value, check_size: Callable[[int], None] | None = None) -> str:
     """The text of a value. A running script passes its `Machine.check_size`.
 
-    Raises `BuiltinFailure` for a value that contains itself or is too large, and for a Python object that is no value.
+    Raises `BuiltinFailure` for a value that contains itself or is too large, and for what is not a value.
 
     >>> show({"b": "s", "a": [1.5, True, None]}), show(("Pair", 1, "x")), show(("Nil",))
     ('{ a = [|1.5, true, ()|]; b = s }', '`Pair(1, x)', '`Nil')

@@ -254,7 +254,7 @@ def test_a_host_shares_nothing_with_the_script(instance: chatml.Instance) -> Non
 
 @pytest.mark.parametrize("instance", INSTANCES)
 def test_what_is_no_function_of_the_script(instance: chatml.Instance) -> None:
-    with pytest.raises(chatml.BoundaryError, match="`number` is no function: its type is int"):
+    with pytest.raises(chatml.BoundaryError, match="`number` is not a function: its type is int"):
         instance.function("number")
     with pytest.raises(KeyError):
         instance.function("nobody")

@@ -145,7 +145,7 @@ def test_tail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_tail_ends_when_nobody_reads_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A closed pipe is no fault of the file."""
+    """A closed pipe is not a fault of the file."""
     log = tmp_path / "log.nrchat"
     log.write_text("%user\nHello.\n", encoding="utf-8")
 

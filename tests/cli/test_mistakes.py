@@ -30,11 +30,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("run guard.scenario.json5", "guard.scenario.json5 is no script but data: `chatml run SCRIPT --events"),
-        ("check guard.scenario.json5", "is no script but data"),
-        ("types guard.scenario.json5", "is no script but data"),
+        ("run guard.scenario.json5", "guard.scenario.json5 is data, not a script: `chatml run SCRIPT --events"),
+        ("check guard.scenario.json5", "is data, not a script"),
+        ("types guard.scenario.json5", "is data, not a script"),
         ("fmt guard.scenario.json5", "cannot format guard.scenario.json5: it is data"),
-        ("replay guard.scenario.json5 guard.chatml", "is no script but data"),
+        ("replay guard.scenario.json5 guard.chatml", "is data, not a script"),
         ("run guard.chatml --events guard.chatml", "guard.chatml is a script, not a scenario"),
         ("replay guard.chatml t.json --host guard.chatml", "guard.chatml is a script, not a scenario"),
         ("test guard.chatml", "guard.chatml is a script: name its scenario, guard.scenario.json5"),
@@ -71,8 +71,8 @@ def test_what_is_no_document(words: str, said: str, folder: Path, capsys: pytest
     ("words", "said"),
     [
         ([], "which command? `chatml --help` lists them"),
-        (["chek", "a.chatml"], "there is no command chek: did you mean `check`?"),
-        (["frobnicate"], "there is no command frobnicate: see `chatml --help`"),
+        (["chek", "a.chatml"], "there is not a command chek: did you mean `check`?"),
+        (["frobnicate"], "there is not a command frobnicate: see `chatml --help`"),
         (["--json", "check", "a.chatml"], "the command comes first: chatml COMMAND --json"),
     ],
 )

@@ -119,9 +119,9 @@ def test_where_inputs_end(repl: Repl, text: str, lines: list[str]) -> None:
         (b"(" * 2000, "<input 1>:1:1001: error[syntax.too_deep]"),
         (b"x" * 200_000, "<input 1>:1:1: error[type.unknown_variable]"),
         (b"1 " + b"+ 1 " * 50_000 + b"+ true", "<input 1>:1:"),
-        (b":types 1", "there is no command `:types`: did you mean `:type`?"),
-        (b":nope", "there is no command `:nope`: `:help` lists the commands"),
-        (b":", "there is no command `:`"),
+        (b":types 1", "unknown command `:types`: did you mean `:type`?"),
+        (b":nope", "unknown command `:nope`: `:help` lists the commands"),
+        (b":", "unknown command `:`"),
         (b":ev", "`:ev` may be :event or :events"),
         (b":type", "`:type EXPR`"),
         (b":type 1 +", "<type>:1:4: error[syntax."),
@@ -133,13 +133,13 @@ def test_where_inputs_end(repl: Repl, text: str, lines: list[str]) -> None:
         (b":load a\0b", "cannot read a"),
         (b":events ~no-such-user/x", "cannot read ~no-such-user/x"),
         (b":reload", "no file is loaded yet"),
-        (b":surface modrator", "there is no surface modrator: did you mean `moderator`?"),
+        (b":surface modrator", "there is not a surface modrator: did you mean `moderator`?"),
         (b":undo", "there is nothing to take back"),
         (b":event turn_start", "error[type.entry_point_missing]"),
         (b":step", "error[type.entry_point_missing]"),
         (b":state", "no conversation has begun"),
         (b":advance soon", "`:advance` takes a number of milliseconds"),
-        (b":help nope", "there is no command `:nope`"),
+        (b":help nope", "unknown command `:nope`"),
         (b"exit", "help: commands begin with a colon: `:quit`, leave"),
         (b"help()", "help: commands begin with a colon: `:help [COMMAND]`, this text"),
     ],
@@ -154,7 +154,7 @@ def test_faults_are_reported_and_the_session_goes_on(repl: Repl, data: bytes, re
 def test_a_failed_input_leaves_nothing(repl: Repl) -> None:
     out, err, status = repl("let a = [1, 2]\nlet b = 1 a[0] <- 5 a[9]\na\nb\n")
     assert out == "a : int array = [1, 2]\n- : int array = [1, 2]\n"
-    assert "there is no variable `b`" in err
+    assert "there is not a variable `b`" in err
     assert status == 1
 
 
@@ -231,7 +231,7 @@ def test_surfaces(repl: Repl, policy: str) -> None:
         + out.split("({id: string; value: ")[1].split("\n")[0]
         + "\ntaken back: Item.id\nui\n"
     )
-    assert "there is no module `Item`" in err
+    assert "there is not a module `Item`" in err
     assert repl(":surface\n", policy)[0].endswith("\nui\n")
     assert repl("Item.id\n", policy, "--surface", "core")[2] == 1
 

@@ -116,7 +116,7 @@ def test_a_session(start: Start) -> None:
     terminal.enter("x +\r2\r", "- : int = 3")
     terminal.enter("x + true", "<input 3>:1:1: error[type.mismatch]")
     terminal.enter(":type x", "int")
-    terminal.enter(":nope", "there is no command `:nope`")
+    terminal.enter(":nope", "unknown command `:nope`")
     assert terminal.leave() == 0
 
 
@@ -131,7 +131,7 @@ def test_ctrl_c_stops_what_runs_and_leaves_nothing_of_it(start: Start) -> None:
     terminal.wait("3>")
     terminal.enter("cells", "- : int array = [0]")
     terminal.enter("!seen", "- : int = 0")
-    terminal.enter("fresh", "there is no variable `fresh`")
+    terminal.enter("fresh", "there is not a variable `fresh`")
     assert terminal.leave() == 0
 
 

@@ -161,7 +161,7 @@ def test_exceptions_of_async_callables_are_task_failures(case: str) -> None:
 
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError])
 def test_interrupts_roll_back_and_pass(interrupt: type[BaseException]) -> None:
-    """What is no `Exception` is no task failure: it undoes the run, clears the marker and propagates."""
+    """What is not an `Exception` is not a task failure: it undoes the run, clears the marker and propagates."""
 
     def tool_call(context: OpContext, name: str, args: Any) -> Any:
         if name == "t":

@@ -183,7 +183,7 @@ def test_r_032_nothing_is_stored_while_an_answer_is_pending() -> None:
 
 
 DAMAGES: list[tuple[str, Any, str]] = [
-    ("format", "other", "is no moderator snapshot"),
+    ("format", "other", "is not a moderator snapshot"),
     ("version", 2, "version 2.*a newer one wrote it"),
     ("version", "1", "version '1'"),
     ("version", True, "version True"),

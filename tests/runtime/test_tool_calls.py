@@ -67,7 +67,7 @@ def test_a_call_without_an_item_gets_one() -> None:
 
 
 def test_an_item_that_is_no_call_is_refused() -> None:
-    with pytest.raises(ItemDecodeError, match="'message' is no tool call"):
+    with pytest.raises(ItemDecodeError, match="'message' is not a tool call"):
         call_of({"type": "message", "role": "user", "content": "x"})
 
 

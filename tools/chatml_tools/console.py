@@ -73,7 +73,7 @@ def read_source(path: str) -> Source:
     Raises `CompileError` for text that is not UTF-8, and for a document that does not load.
     """
     if path.endswith(DATA):
-        raise Failure(f"{path} is no script but data: `chatml run SCRIPT --events {path}` feeds it to a moderator")
+        raise Failure(f"{path} is data, not a script: `chatml run SCRIPT --events {path}` feeds it to a moderator")
     if path.endswith(DOCUMENTS):
         read_moderator: Callable[[str], Source] = import_module("chatml_tools.documents.reading").read_moderator
         return read_moderator(path)

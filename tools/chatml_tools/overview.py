@@ -36,7 +36,7 @@ def refusal(name: str, commands: Mapping[str, str], words: list[str]) -> str | N
         return None
     if words[0].startswith("-"):
         return f"the command comes first: {name} COMMAND {words[0]}"
-    return f"there is no command {words[0]}: {did_you_mean(words[0], commands) or f'see `{name} --help`'}"
+    return f"unknown command {words[0]}: {did_you_mean(words[0], commands) or f'see `{name} --help`'}"
 
 
 class Version(argparse.Action):

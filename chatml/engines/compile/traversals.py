@@ -2,7 +2,7 @@
 
 A function that is written out as the argument becomes the body of the loop: its parameters and what it captures are
 variables, and a turn counts a step as its call would. Any other is called from the loop, so that a script that recurses
-through an array takes one frame a call. What is no array is left to the builtin, to be refused.
+through an array takes one frame a call. What is not an array is left to the builtin, to be refused.
 """
 
 from __future__ import annotations

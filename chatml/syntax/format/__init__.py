@@ -23,7 +23,7 @@ COLUMNS = 100
 
 
 def format_script(source: Source) -> str:
-    """The text of a script in its canonical layout; raises `CompileError` for a text that is no script.
+    """The text of a script in its canonical layout; raises `CompileError` for a text that is not a script.
 
     Formatting the result again changes nothing.
 

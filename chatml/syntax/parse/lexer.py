@@ -59,7 +59,7 @@ FIXED = TERMINALS | {text: TERMINALS[name] for name, texts in CLASSES.items() fo
 
 
 def tokens(text: str, position: int = 0, end: int = sys.maxsize) -> Iterator[Token]:
-    """The tokens of a text in order, from an offset up to its end (or an earlier one) or to what is no token.
+    """The tokens of a text in order, from an offset up to its end (or an earlier one) or to what is not a token.
 
     >>> [word for _, _, word in tokens("f (* call *) (1.5)")]
     ['f', '(', '1.5', ')', '']

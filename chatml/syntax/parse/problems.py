@@ -168,7 +168,7 @@ def word(problem: SyntaxProblem) -> Diagnostic:
         case Surrogate():
             return Diagnostic(
                 "syntax.lone_surrogate",
-                f"the lone surrogate U+{ord(span.text):04X} is no character",
+                f"the lone surrogate U+{ord(span.text):04X} is not a character",
                 span,
                 help="the host that made this text should decode it as UTF-8",
             )

@@ -14,7 +14,7 @@ NO_CATCHING = "a script cannot catch its own failures; `Task.catch(t, fun messag
 CONVERSION = "write `Int.to_float(n)`, `Float.to_int(x)`, `Text.parse_int(text)` or `Text.parse_float(text)`"
 NO_IMPORT = "a script is one file: what is builtin is there without an import"
 NO_MATH = "there are the operators, the modules `Int` and `Float`, and functions that you define"
-NOTHING = "there is no null: use the tags `` `None `` and `` `Some(x) ``"
+NOTHING = "ChatML has no null: use the tags `` `None `` and `` `Some(x) ``"
 PAIRS = "there are no tuples: use a record, `{ a = 1; b = 2 }`, and its fields"
 PATTERNS = "write `Text.matches(text, pattern)`, `Text.find_all` or `Text.replace_matches`"
 PLAIN_LET = "write `let x = e`; a value that changes is a reference: `let x = ref(1)`, `x := !x + 1`"

@@ -112,7 +112,7 @@ def absent(problem: Mismatch, told: Told, words: Words) -> Diagnostic:
     subject, owner = where + (told.alone or told.subject), where + told.owner
     if kind == "tag":
         code = "type.unknown_tag"
-        headline = f"`{label} is no tag of {subject if lacks else owner}, which is {words.show(closed)}"
+        headline = f"`{label} is not a tag of {subject if lacks else owner}, which is {words.show(closed)}"
     elif lacks:
         code = "type.missing_field"
         headline = f"{subject} has no {told.part} `{label}`"

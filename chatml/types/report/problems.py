@@ -80,7 +80,7 @@ def unknown_variable(problem: UnknownVariable, around: Around) -> Diagnostic:
     kind = "module" if problem.name[0].isupper() else "variable"
     return Diagnostic(
         "type.unknown_variable",
-        f"there is no {kind} `{problem.name}` here",
+        f"unknown {kind} `{problem.name}`",
         problem.span,
         help=variable_help(problem, around),
     )
@@ -118,18 +118,18 @@ def faulty_open(problem: OpenShadows | NotAModule) -> Diagnostic:
             problem.span,
             help=f"write `{problem.module}.{problem.names[0]}` where it is needed, without `open`",
         )
-    reason = "it is not finished inside its own body" if problem.unfinished else "it is no module"
+    reason = "it is not finished inside its own body" if problem.unfinished else "it is not a module"
     return Diagnostic("type.not_a_module", f"`{problem.name}` cannot be opened: {reason}", problem.span)
 
 
 def unknown_type(problem: UnknownType | UnknownConstructor) -> Diagnostic:
     labels = () if problem.place == problem.span else (Label(problem.place, "not known"),)
     if isinstance(problem, UnknownType):
-        message = f"there is no type `{problem.name}` here"
+        message = f"unknown type `{problem.name}`"
         return Diagnostic("type.unknown_type", message, problem.span, labels=labels, help=type_help(problem))
     return Diagnostic(
         "type.unknown_constructor",
-        f"there is no type constructor `{problem.name}`",
+        f"unknown type constructor `{problem.name}`",
         problem.span,
         labels=labels,
         help=constructor_help(problem),
@@ -261,7 +261,7 @@ def describe_all(
     call = find_juxtaposed(script, is_function) if diagnostics else None
     for index, diagnostic in enumerate(diagnostics):
         if call is not None and diagnostic.span is not None and diagnostic.span.left >= call.left:
-            note = f"`{call.text}` on line {call.start.line} is no call: a call needs parentheses, `f(x)`"
+            note = f"`{call.text}` on line {call.start.line} is not a call: a call needs parentheses, `f(x)`"
             diagnostics[index] = evolve(diagnostic, notes=(*diagnostic.notes, note))
             break
     return tuple(diagnostics)

@@ -195,7 +195,7 @@ def task_help(node: ast.Call, index: int) -> str | None:
 
 
 def callee_help(node: ast.Call, function: Type) -> str | None:
-    """A call with the wrong number of arguments, or of something that is no function."""
+    """A call with the wrong number of arguments, or of something that is not a function."""
     callee, text = node.function, node.span.source.text
     end = callee.label.span.right if isinstance(callee, ast.FieldGet) else callee.span.right
     if node.form is None and "\n" in text[end : max(text.find("(", end), 0)]:

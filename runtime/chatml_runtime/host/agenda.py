@@ -41,7 +41,7 @@ class Agenda(Generic[Thing]):
         heapq.heappush(self._heap, (at, self._added, name))
 
     def remove(self, name: str) -> Thing | None:
-        """Take a thing away before it is due; None if there is no such thing."""
+        """Take a thing away before it is due; None if no such thing exists."""
         found = self._things.pop(name, None)
         if found is None:
             return None

@@ -28,7 +28,7 @@ class LoopClock:
         self._handle: asyncio.TimerHandle | None = None
 
     def now_ms(self) -> float:
-        """Milliseconds of the loop's own time; `OperationFailed` if there is no loop."""
+        """Milliseconds of the loop's own time; `OperationFailed` if no loop runs."""
         return self._post.loop.time() * 1000
 
     def ring_at(self, at_ms: float, ring: Callable[[], None]) -> None:

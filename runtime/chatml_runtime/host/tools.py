@@ -44,7 +44,7 @@ class Toolbox:
     >>> asyncio.run(toolbox(ToolCall("c1", "add", {"a": 1, "b": 2})))
     '{"sum":3}'
     >>> print(asyncio.run(toolbox(ToolCall("c2", "ad", {}))))
-    {"error":"There is no tool \"ad\"; there is: add"}
+    {"error":"Unknown tool \"ad\"; known: add"}
     """
 
     def __init__(self, tools: Iterable[Tool] = (), *, timeout_ms: int | None = None) -> None:
@@ -86,7 +86,7 @@ class Toolbox:
             return ToolError(str(failure))
 
     async def _run(self, name: str, args: Json) -> Json:
-        """What a tool answers; `OperationFailed` says why there is no answer."""
+        """What a tool answers; `OperationFailed` says why it has none."""
         tool = self._tools.get(name)
         if tool is None:
             raise OperationFailed(problems.unknown_tool(name, near(name, self._tools) or self._tools))

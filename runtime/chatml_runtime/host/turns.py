@@ -109,7 +109,7 @@ class TurnDriver:
 
     Every method has a coroutine with an `a` before its name. A method that needs the moderator raises its errors: a
     failing event fails the operation, so that nothing goes on unmoderated. `SessionSuspendedError`, which carries the
-    request, if a script asks a person and there is no `approval` provider; then the host resumes the moderator itself.
+    request, if a script asks a person and it has no `approval` provider; then the host resumes the moderator itself.
     `UnexpectedToolDecisionError` for a tool decision where no call is under review; the run that took it is committed.
 
     `on_outcome` is handed the outcome of every run that has committed, in order.

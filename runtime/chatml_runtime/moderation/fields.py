@@ -8,7 +8,7 @@ from chatml.values.surrogates import surrogate_problem
 
 
 def text_field(name: str, value: str) -> str:
-    """The text of a field. `BoundaryError` if it is no string, or one that holds a lone surrogate.
+    """The text of a field. `BoundaryError` if it is not a string, or one that holds a lone surrogate.
 
     >>> text_field("tool_call.name", "read_file")
     'read_file'

@@ -21,7 +21,7 @@ INTEGER = re.compile(r"[+-]?[0-9]{1,30}", re.ASCII)
 
 
 class IdentityError(ChatmlError, ValueError):
-    """A text that is no identity, a history whose identities clash, or a namespace that has no identity left."""
+    """A text that is not an identity, a history whose identities clash, or a namespace that has no identity left."""
 
 
 @attrs.frozen(order=True, cache_hash=True)
@@ -46,34 +46,34 @@ class EntryId:
         """The identity that a text spells, which must be spelt exactly as `encode` does; else `IdentityError`."""
         length, colon, rest = text.partition(":")
         if not colon:
-            raise IdentityError(f"{_quoted(text)} is no entry identity: the length of its namespace is missing")
+            raise IdentityError(f"{_quoted(text)} is not an entry identity: the length of its namespace is missing")
         size = _integer(length, text)
         octets = rest.encode(errors="surrogatepass")
         if not 0 <= size <= len(octets):
-            raise IdentityError(f"{_quoted(text)} is no entry identity: its namespace has not the length it says")
+            raise IdentityError(f"{_quoted(text)} is not an entry identity: its namespace has not the length it says")
         try:
             namespace, tail = octets[:size].decode(), octets[size:].decode()
         except UnicodeDecodeError:
             raise IdentityError(
-                f"{_quoted(text)} is no entry identity: its namespace has not the length it says"
+                f"{_quoted(text)} is not an entry identity: its namespace has not the length it says"
             ) from None
         if not tail.startswith(":"):
-            raise IdentityError(f"{_quoted(text)} is no entry identity: no `:` separates its number")
+            raise IdentityError(f"{_quoted(text)} is not an entry identity: no `:` separates its number")
         sequence = _integer(tail[1:], text)
         if not namespace:
-            raise IdentityError(f"{_quoted(text)} is no entry identity: its namespace is empty")
+            raise IdentityError(f"{_quoted(text)} is not an entry identity: its namespace is empty")
         if sequence < 0:
-            raise IdentityError(f"{_quoted(text)} is no entry identity: its number is negative")
+            raise IdentityError(f"{_quoted(text)} is not an entry identity: its number is negative")
         decoded = cls(namespace, sequence)
         if decoded.encode() != text:
-            raise IdentityError(f"{_quoted(text)} is no entry identity: it is written {decoded.encode()!r}")
+            raise IdentityError(f"{_quoted(text)} is not an entry identity: it is written {decoded.encode()!r}")
         return decoded
 
 
 def _integer(text: str, whole: str) -> int:
     number = int(text) if INTEGER.fullmatch(text) else None
     if number is None or abs(number) > INT_MAX:
-        raise IdentityError(f"{_quoted(whole)} is no entry identity: {_quoted(text)} is not an integer")
+        raise IdentityError(f"{_quoted(whole)} is not an entry identity: {_quoted(text)} is not an integer")
     return number
 
 

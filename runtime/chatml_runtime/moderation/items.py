@@ -180,13 +180,13 @@ def decode_item(item: Item) -> Json:
     >>> decode_item(Item("x", {"type": "message", "role": "tool", "content": "hi"}))
     Traceback (most recent call last):
     ...
-    chatml_runtime.script.errors.ItemDecodeError: the item "x" is no provider item: role: expected one of user, \
+    chatml_runtime.script.errors.ItemDecodeError: the item "x" is not a provider item: role: expected one of user, \
 system, developer, assistant, not "tool"
     """
     try:
         return decoded(item)
     except Mismatch as mismatch:
-        raise ItemDecodeError(f'the item "{item.id}" is no provider item: {mismatch}') from None
+        raise ItemDecodeError(f'the item "{item.id}" is not a provider item: {mismatch}') from None
 
 
 def decoded(item: Item) -> Json:

@@ -92,7 +92,7 @@ class Outcome:
     def from_effects(cls, committed: Sequence[Effect]) -> Outcome:
         """Sort the local effects of a run.
 
-        `ToolDecisionConflictError` for a second tool decision, `ItemDecodeError` for an item that is no record of
+        `ToolDecisionConflictError` for a second tool decision, `ItemDecodeError` for an item that is not a record of
         an item, `CommitRejectedError` for arguments of a tool that are not JSON.
 
         >>> Outcome.from_effects([Effect("Ui.notify", ("hello",))]).ui_notifications

@@ -71,7 +71,7 @@ class ModeratorSnapshot:
         """The snapshot that a document holds. `SnapshotFormatError` says what is wrong with one that is damaged."""
         document = Reader(data, "the snapshot")
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise SnapshotFormatError(f'the snapshot is no moderator snapshot: its `format` must be "{FORMAT}"')
+            raise SnapshotFormatError(f'the snapshot is not a moderator snapshot: its `format` must be "{FORMAT}"')
         version = data.get("version")
         if version != VERSION or isinstance(version, bool):
             raise SnapshotFormatError(

@@ -36,7 +36,7 @@ def call_of(item: Json) -> ToolCall:
     """The call that a provider item of type `function_call` or `custom_tool_call` makes."""
     kind = CALLS.get(item.get("type"))
     if kind is None:
-        raise ItemDecodeError(f"an item of type {item.get('type')!r} is no tool call; expected {' or '.join(CALLS)}")
+        raise ItemDecodeError(f"an item of type {item.get('type')!r} is not a tool call; expected {' or '.join(CALLS)}")
     payload = item[PAYLOADS[kind]]
     return ToolCall(item["call_id"], item["name"], parse_payload(payload), kind, payload, item.get("id"))
 

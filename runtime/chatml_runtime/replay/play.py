@@ -192,7 +192,7 @@ class Player:
         except UnansweredError:
             self.moderator.abandon_pending()
         except ChatmlError as error:
-            if self.reported is None:  # a decision where there is no call: its run has committed, and was observed
+            if self.reported is None:  # a decision without a call: its run has committed, and was observed
                 self.find("failed", "", str(error))
         self.reported = None
 

@@ -65,7 +65,7 @@ def check_is_response(response: object) -> None:
 
 
 def trimmed(op: str, response: str) -> str:
-    """A text without blanks at its ends; `ApprovalResponseError` if it is no Unicode text (X-01)."""
+    """A text without blanks at its ends; `ApprovalResponseError` if it is not Unicode text (X-01)."""
     problem = surrogate_problem(response)
     if problem is not None:
         raise ApprovalResponseError(problems.foreign_answer(op, problem))

@@ -24,7 +24,7 @@ ChatmlError
 ├── ReplayDivergedError              a step that was repeated from its record does something else, twice
 ├── ReplayError                      a replayed event failed; carries what was committed before it
 ├── BudgetExceededError              too many self-triggered turns; carries the history
-├── ModelResponseError               a model client answered with something that is no provider item
+├── ModelResponseError               a model client answered with something that is not a provider item
 └── SnapshotError
     ├── SnapshotSuspendedError       a session that waits for an answer cannot be stored
     ├── UnserializableValueError     the state holds something that is not data
@@ -38,12 +38,18 @@ ChatmlError
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from chatml.diagnostics.errors import ChatmlError, RuntimeFailure, SessionError, SnapshotError
 
-if TYPE_CHECKING:
-    from chatml_runtime.script.approvals import PendingRequest
+
+class Question(Protocol):
+    """What a suspended session asks a person: an `AskText` or an `AskChoice`, which are built on these exceptions."""
+
+    @property
+    def prompt(self) -> str: ...
+
+    def accept(self, response: str) -> str: ...
 
 
 class OperationFailed(Exception):
@@ -69,7 +75,7 @@ class SessionClosedError(SessionError):
 class SessionSuspendedError(SessionError):
     """A session that waits for an answer; `pending` is what it asks (section 7.2)."""
 
-    def __init__(self, message: str, pending: PendingRequest) -> None:
+    def __init__(self, message: str, pending: Question) -> None:
         self.pending = pending
         super().__init__(message)
 

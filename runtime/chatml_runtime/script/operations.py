@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import attrs
 
@@ -15,9 +15,6 @@ from chatml.values.model import Value
 from chatml_runtime.script import problems
 from chatml_runtime.script.arguments import Kind
 from chatml_runtime.script.errors import OperationFailed
-
-if TYPE_CHECKING:
-    from chatml_runtime.script.session import Session
 
 
 class OpKind(enum.Enum):
@@ -59,6 +56,27 @@ class ActiveRun(Protocol):
     end_reason: str | None
 
 
+class SessionView(Protocol):
+    """What an operation's callable may read of the session that calls it, and the one thing that it may do to it.
+
+    A `Session` is one. It is described here from below, since a session is built of operations.
+    """
+
+    @property
+    def state(self) -> Value: ...
+
+    @property
+    def phase(self) -> str | None: ...
+
+    @property
+    def queued_events(self) -> tuple[Value, ...]: ...
+
+    @property
+    def is_halted(self) -> bool: ...
+
+    def enqueue(self, event: Value) -> None: ...
+
+
 @attrs.frozen
 class OpContext:
     """The first argument of every operation's callable: which operation runs, where, and for whom.
@@ -67,7 +85,7 @@ class OpContext:
     not recorded.
     """
 
-    session: Session
+    session: SessionView
     op: str
     phase: str
     spawned: bool

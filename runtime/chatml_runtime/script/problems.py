@@ -41,7 +41,7 @@ def wrong_result(op: str, kind: str, got: str) -> str:
 
 
 def foreign_result(op: str, problem: str) -> str:
-    return f"{op}: the host's answer is no value of the language: {problem}"
+    return f"{op}: the host's answer is not a value of the language: {problem}"
 
 
 def not_in_a_run(op: str) -> str:
@@ -211,7 +211,7 @@ def asynchronous_approval() -> str:
 
 
 def foreign_model_item(position: int, problem: str) -> str:
-    return f"item {position} of the model client's response is no provider item: {problem}"
+    return f"item {position} of the model client's response is not a provider item: {problem}"
 
 
 def foreign_response(kind: str) -> str:
@@ -219,11 +219,11 @@ def foreign_response(kind: str) -> str:
 
 
 def foreign_output(tool: str, problem: str) -> str:
-    return f'the tool "{tool}" answered with something that is no JSON: {problem}'
+    return f'the tool "{tool}" answered with something that is not JSON: {problem}'
 
 
 def unknown_tool(name: str, known: Iterable[str]) -> str:
-    return f'There is no tool "{name}"; there is: {listed(known) or "none"}'
+    return f'Unknown tool "{name}"; known: {listed(known) or "none"}'
 
 
 def tool_timed_out(name: str, limit_ms: int | None) -> str:

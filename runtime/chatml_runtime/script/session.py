@@ -168,7 +168,7 @@ class Session:
         `context` is a record with a string field `phase`. `limits` and `max_spawns` bound this run, and what is left
         of it after a suspension; a `depth` below 1,000 is counted exactly if the session was instantiated with such a
         limit. `SessionError` refuses the event; `HandlerError` and `CommitRejectedError` report a
-        run that was rolled back. What is no `Exception` (an interrupt) rolls back, too, and passes.
+        run that was rolled back. What is not an `Exception` (an interrupt) rolls back, too, and passes.
         """
         return drive(self.event_steps(context, event, limits, max_spawns, Hooks(validate_state, prepare_commit)))
 
@@ -348,7 +348,7 @@ class Session:
 
 
 def phase_of(context: Value) -> str:
-    """The phase that a context names; `InvalidContextError` if it is no record with a string field `phase`."""
+    """The phase that a context names; `InvalidContextError` if it is not a record with a string field `phase`."""
     if not isinstance(context, dict):
         raise InvalidContextError(problems.CONTEXT_NO_RECORD)
     if "phase" not in context:

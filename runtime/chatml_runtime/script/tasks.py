@@ -8,7 +8,7 @@ nest of tasks uses the host's stack.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -20,11 +20,8 @@ from chatml_runtime.script.approvals import REQUESTS, PendingRequest, decode_req
 from chatml_runtime.script.arguments import FITS, Kind
 from chatml_runtime.script.effects import Effect
 from chatml_runtime.script.errors import HandlerContractError, OperationFailed, TaskFailedError
-from chatml_runtime.script.operations import OpContext, OpDef, OpKind
+from chatml_runtime.script.operations import OpContext, OpDef, OpKind, SessionView
 from chatml_runtime.script.runs import Run
-
-if TYPE_CHECKING:
-    from chatml_runtime.script.session import Session
 
 Apply: TypeAlias = Callable[[Value, list[Value]], Value]
 """Applies a function of the script; raises `RuntimeFailure`."""
@@ -84,7 +81,7 @@ class Interpreter:
     """
 
     run: Run
-    session: Session
+    session: SessionView
     operations: Mapping[str, OpDef]
     apply: Apply
     _frames: list[Bind | Map | CatchFrame] = attrs.Factory(list)
@@ -103,7 +100,7 @@ class Interpreter:
         return self._go_on(DELIVER, value=value)
 
     def fail(self, error: BaseException) -> Wish:
-        """Go on after the wish failed. What is no failure of an operation ends the run: interrupts, limits."""
+        """Go on after the wish failed. What is not a failure of an operation ends the run: interrupts, limits."""
         exceeds = isinstance(error, RuntimeFailure) and error.limit is not None
         if exceeds or not isinstance(error, Exception):
             raise error

@@ -45,6 +45,7 @@ class TracedInterpreter(Interpreter):
 
     @property
     def collector(self) -> Collector:
+        assert isinstance(self.session, TracedSession)
         return collector_of(self.session)
 
     def fail(self, error: BaseException) -> Wish:

@@ -22,7 +22,7 @@ class Grants:
 
 @attrs.frozen(kw_only=True)
 class Bounds:
-    """The limits of a request: seconds, bytes, a number of open files. None is no limit."""
+    """The limits of a request: seconds, bytes, a number of open files. None sets no limit."""
 
     wall_time: float
     idle_time: float | None

@@ -256,7 +256,7 @@ def _end(error: BaseException, bounds: Bounds, *, late: bool) -> Refusal | None:
 
 
 def _check_report(stage: Stage, ending: Ending) -> None:
-    """A wrapper that ended without having started the command has refused it: that is no result of the command."""
+    """A wrapper that ended without having started the command has refused it: that is not a result of the command."""
     if stage.plan.launch.report is not None and DONE not in ending.report and isinstance(ending.status, Exited):
         why = stage.stderr.capture().data.decode("utf-8", "replace").strip().partition("\n")[0]
         raise Refusal("spawn_error", f"{stage.plan.backend} could not confine the command: {why or ending.status}")

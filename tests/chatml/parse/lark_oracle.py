@@ -17,7 +17,7 @@ def lark() -> Lark:
 
 
 def blank_comments(text: str) -> str:
-    """The text with spaces for its comments, and with `&`, which is no token, from a comment on that never ends."""
+    """The text with spaces for its comments, and with `&`, which is not a token, from a comment on that never ends."""
     out: list[str] = []
     place = 0
     while place < len(text):

@@ -154,7 +154,7 @@ def test_a_long_line_is_read() -> None:
 
 
 def test_a_lone_surrogate_is_refused() -> None:
-    """A host may hand in any string; half a UTF-16 pair is no text, wherever it stands (X-01)."""
+    """A host may hand in any string; half a UTF-16 pair is not a text, wherever it stands (X-01)."""
     for text in ('print("\ud800")', "(* \udfff *)", "\ud800"):
         assert error(text).diagnostics[0].code == "syntax.lone_surrogate"
 

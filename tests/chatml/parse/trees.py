@@ -144,7 +144,7 @@ CONTINUES = re.compile(r"[(\[-]")
 
 
 def separable(statements: list[ast.Statement]) -> tuple[ast.Statement, ...]:
-    """The statements that can follow their predecessor: one that would continue it is no statement (2.3)."""
+    """The statements that can follow their predecessor: one that would continue it is not a statement (2.3)."""
     kept: list[ast.Statement] = []
     for statement in statements:
         text = show(ast.Script((statement,), NOWHERE))

@@ -51,13 +51,13 @@ def test_an_exception_is_an_output(args: Any, error: str) -> None:
 
 
 def test_an_unknown_tool_is_an_output() -> None:
-    assert in_loop(Toolbox()(ADD)) == '{"error":"There is no tool \\"add\\"; there is: none"}'
+    assert in_loop(Toolbox()(ADD)) == '{"error":"There is not a tool \\"add\\"; there is: none"}'
 
 
 def test_an_answer_that_is_no_json_is_an_error() -> None:
     toolbox = Toolbox()
     toolbox.tool("add")(lambda args: {1, 2})
-    assert "is no JSON" in in_loop(toolbox(ADD))
+    assert "is not JSON" in in_loop(toolbox(ADD))
 
 
 @pytest.mark.parametrize(

@@ -67,4 +67,4 @@ def read_snapshot(path: str) -> ModeratorSnapshot:
     try:
         return ModeratorSnapshot.from_json(json.loads(decode(path)))
     except ValueError as error:
-        raise SnapshotError(f"{path} is no JSON: {error}") from None
+        raise SnapshotError(f"{path} is not JSON: {error}") from None

@@ -29,7 +29,7 @@ SUFFIXES = {
 
 
 class ConversationError(Exception):
-    """A file that is no conversation in its format: one line for the person, exit status 1."""
+    """A file that is not a conversation in its format: one line for the person, exit status 1."""
 
 
 def load_document(path: str) -> chatmd.Document:
@@ -80,7 +80,7 @@ def read_items(path: str) -> Items:
         raise ConversationError(f"{path} is neither a JSON array nor JSON Lines: {error}") from None
     for position, item in enumerate(items):
         if not isinstance(item, dict):
-            raise ConversationError(f"{path}: item {position} is no JSON object")
+            raise ConversationError(f"{path}: item {position} is not a JSON object")
     return list(items)
 
 

@@ -94,7 +94,7 @@ def symbol(documents: Documents, one: Symbol) -> types.DocumentSymbol:
 
 
 def formatting(documents: Documents, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
-    """The edit that gives a script its canonical layout; refused for a text that is no script."""
+    """The edit that gives a script its canonical layout; refused for a text that is not a script."""
     document = documents.open.get(params.text_document.uri)
     if document is None or isinstance(document.text, PromptText):
         return None

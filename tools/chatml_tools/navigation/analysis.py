@@ -72,7 +72,7 @@ class Analysis:
         return Bindings(self.script)
 
     def definition(self, offset: int) -> Span | None:
-        """Where the name at an offset is bound; None for a builtin, and where there is no name."""
+        """Where the name at an offset is bound; None for a builtin, and where no name stands."""
         found = name_at(self.script, self.bindings, offset)
         binding = None if found is None else self.bindings.of(found.node)
         return None if binding is None else binding.span

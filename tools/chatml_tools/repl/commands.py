@@ -69,7 +69,7 @@ def choose_surface(session: Session, screen: Screen, argument: str) -> bool:
         return True
     if argument not in SURFACES:
         hint = did_you_mean(argument, SURFACES) or f"the surfaces are {', '.join(SURFACES)}"
-        raise Failure(f"there is no surface {argument}: {hint}")
+        raise Failure(f"unknown surface {argument}: {hint}")
     file = session.world.file
     session.choose_surface(argument)
     screen.show([f"surface {argument}, nothing defined" + (f" (`:load {file}` loads it again)" if file else "")])
@@ -237,7 +237,7 @@ def find_command(name: str) -> Command:
     if begun:
         raise Failure(f"`:{name}` may be {' or '.join(f':{command.name}' for command in begun)}")
     hint = did_you_mean(f":{name}", [f":{known}" for known in by_name]) or "`:help` lists the commands"
-    raise Failure(f"there is no command `:{name}`: {hint}")
+    raise Failure(f"unknown command `:{name}`: {hint}")
 
 
 def command_meant(text: str) -> Command | None:

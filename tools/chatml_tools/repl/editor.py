@@ -131,7 +131,7 @@ def describe(found: Suggestion) -> str:
 
 
 class LastingHistory(FileHistory):
-    """A history in a file. That it cannot be read or written is no error: then it lasts as long as the session."""
+    """A history in a file. One that cannot be read or written is not an error: then it lasts as long as the session."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)

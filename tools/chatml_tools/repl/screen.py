@@ -19,7 +19,7 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """How many columns a line may take; 0 is no bound."""
+        """How many columns a line may take; 0 sets no bound."""
         return shutil.get_terminal_size((100, 24)).columns if self.is_terminal else 0
 
     @property

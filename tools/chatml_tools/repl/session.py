@@ -117,7 +117,7 @@ class Session:
         return answer
 
     def load(self, source: Source, file: str) -> World:
-        """Begin a new world with the script of a file. `CompileError`, `RuntimeFailure`: then there is no new world."""
+        """Begin a new world with the script of a file. `CompileError`, `RuntimeFailure`: then the old one stays."""
         asked = self.world.asked
         surface = asked or fitting_surface(source)
         scenario = self.world.scenario if file == self.world.file else NO_SCENARIO

@@ -86,7 +86,7 @@ def stoppable(dialogue: Dialogue, action: Callable[[], object]) -> None:
 
 def read_plainly(interrupts: Interrupts, number: int) -> str:
     """Read an input line by line."""
-    with suppress(ImportError):  # Without it, there is no editing but the terminal's own.
+    with suppress(ImportError):  # Without it, the terminal's own editing is all there is.
         importlib.import_module("readline")
     text = ""
     try:

@@ -23,7 +23,7 @@ def find_scenarios(paths: Iterable[str]) -> list[str]:
 def scenarios_at(named: str) -> Iterator[str]:
     if not os.path.isdir(named):
         if not os.path.exists(named):
-            raise Failure(f"cannot read {named}: there is no such file or folder")
+            raise Failure(f"cannot read {named}: no such file or folder")
         if named.endswith(SCRIPTS):
             raise Failure(f"{named} is a script: name its scenario, {Path(named).stem}{SUFFIX}, or their folder")
         yield named

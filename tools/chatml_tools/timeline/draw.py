@@ -33,7 +33,7 @@ class Timeline:
     """Draws records as they come. Remembers the state shown last, so that only changes are shown."""
 
     def __init__(self, *, colour: bool = False, width: int | None = None) -> None:
-        """`width` is the columns a line may take, by default those of the terminal; 0 is no bound."""
+        """`width` is the columns a line may take, by default those of the terminal; 0 sets no bound."""
         self.colour = colour
         self.width = shutil.get_terminal_size((100, 24)).columns if width is None else width
         self.state: str | None = None
@@ -109,7 +109,7 @@ class Timeline:
         return "\n".join(lines)
 
     def room(self, taken: int) -> int:
-        """How many columns a text may take beside what a line holds already; 0 is no bound."""
+        """How many columns a text may take beside what a line holds already; 0 sets no bound."""
         return max(NARROWEST, self.width - taken) if self.width else 0
 
     def paint(self, style: str, text: str) -> str:

@@ -7,7 +7,7 @@ from chatml.syntax.parse.traps.trap import ATOMS, FIELD_NAME, Trap
 RECORDS = (
     Trap(
         "syntax.open_ended_field",
-        "this is no field: the value before it goes on over the `;`",
+        "this is not a field: the value before it goes on over the `;`",
         "put that value in parentheses: `{ f = (fun x -> x); n = 1 }`",
         found="=",
         context=r"(\{|with)( fields ;)? names = [^({\[]*(fun|else|->|in) [^({\[]*; E",
