@@ -1,113 +1,45 @@
-"""What the commands share: reading scripts, writing reports, and choosing a surface."""
+"""What the commands share: reading files, refusing a call, and writing reports and JSON."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from chatml.lazy import lazy
-from chatml.source import Source
-from chatml.syntax.decode import decode
-from chatml_tools.arguments import Arguments
 
 if TYPE_CHECKING:
     import json
 
     from chatml.diagnostics import model
     from chatml.diagnostics.model import Diagnostic
-    from chatml.surfaces import core, moderator, ui
-    from chatml.surfaces.model import Surface
 else:
     json, model = lazy("json"), lazy("chatml.diagnostics.model")
-    core, moderator, ui = (lazy("chatml.surfaces.core"), lazy("chatml.surfaces.moderator"), lazy("chatml.surfaces.ui"))
-
-SURFACES: Mapping[str, Callable[[], Surface]] = {
-    "core": lambda: core.CORE,
-    "moderator": lambda: moderator.MODERATOR,
-    "ui": lambda: ui.UI_MODERATOR,
-}
-"""The surfaces by the names that they have here; each is made when a script asks for it."""
-
-DOCUMENTS = (".md", ".chatmd")
-"""The names of prompt documents end so."""
-SCRIPTS = (".chatml", *DOCUMENTS)
-"""The names of scripts end so."""
-DATA = (".json5", ".json", ".jsonl")
-"""The names of scenarios and other data end so: no script is called like that."""
-
-HANDLER = "on_event"
-DEFINES_HANDLER = rf"\b(let|and)\s+(rec\s+)?{HANDLER}\b"
 
 
-class Failure(Exception):
+class UsageError(Exception):
     """The call or the environment is at fault: one line for the person, exit status 2."""
-
-
-def add_surface(arguments: Arguments) -> None:
-    """Offer `--surface`."""
-    arguments.add(
-        "--surface",
-        choices=SURFACES,
-        help="what the script can name (default: ui for a script that defines on_event, core for any other)",
-    )
-
-
-def choose_surface(name: str | None, source: Source) -> Surface:
-    """The surface of that name, or the one that fits the script."""
-    return SURFACES[fitting_surface(source) if name is None else name]()
-
-
-def fitting_surface(source: Source) -> str:
-    """The name of the surface that fits a script."""
-    is_moderator = HANDLER in source.text and re.search(DEFINES_HANDLER, source.text)
-    return "ui" if is_moderator else "core"
-
-
-def read_source(path: str) -> Source:
-    """The script in a file, on standard input for `-`, or the moderator of a prompt document.
-
-    Raises `CompileError` for text that is not UTF-8, and for a document that does not load.
-    """
-    if path.endswith(DATA):
-        raise Failure(f"{path} is data, not a script: `chatml run SCRIPT --events {path}` feeds it to a moderator")
-    if path.endswith(DOCUMENTS):
-        read_moderator: Callable[[str], Source] = import_module("chatml_tools.documents.reading").read_moderator
-        return read_moderator(path)
-    return read_text(path)
-
-
-def read_data(path: str) -> Source:
-    """The scenario in a file, or on standard input for `-`. Raises `CompileError` for text that is not UTF-8."""
-    if path.endswith(SCRIPTS):
-        raise Failure(f"{path} is a script, not a scenario: `chatml run {path} --events SCENARIO` feeds it one")
-    return read_text(path)
-
-
-def read_text(path: str) -> Source:
-    return decode("<stdin>" if path == "-" else path, read_bytes(path))
 
 
 def refuse_twice(paths: Sequence[str]) -> None:
     """Standard input can be read once."""
     if paths.count("-") > 1:
-        raise Failure("standard input can be read once: name `-` once")
+        raise UsageError("standard input can be read once: name `-` once")
 
 
 def read_bytes(path: str) -> bytes:
     """The content of a file, or of standard input for `-`."""
     if path == "-":
         if sys.stdin is None:
-            raise Failure("cannot read standard input: it is closed")
+            raise UsageError("cannot read standard input: it is closed")
         return sys.stdin.buffer.read()
     try:
         with open(path, "rb") as file:
             return file.read()
     except (OSError, ValueError) as error:  # a path with a NUL in it is a `ValueError`
-        raise Failure(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def report(found: Sequence[Diagnostic]) -> None:

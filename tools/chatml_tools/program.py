@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from chatml.lazy import lazy
 from chatml.records import frozen
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import Failure
+from chatml_tools.console import UsageError
 
 if TYPE_CHECKING:
     from chatml_tools import overview
@@ -71,7 +71,7 @@ class CommandLine:
             status = self.dispatch(list(sys.argv[1:] if argv is None else argv))
             sys.stdout.flush()
             return status
-        except Failure as failure:
+        except UsageError as failure:
             print(f"{self.name}: {failure}", file=sys.stderr)
             return UNUSABLE
         except KeyboardInterrupt:

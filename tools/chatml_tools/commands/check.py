@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from chatml.diagnostics.errors import CompileError
 from chatml.pipeline import check
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import add_surface, choose_surface, conclude, read_source, refuse_twice
+from chatml_tools.console import conclude, refuse_twice
+from chatml_tools.scripts import add_surface, choose_surface, read_source
 
 if TYPE_CHECKING:
     from chatml.diagnostics.model import Diagnostic

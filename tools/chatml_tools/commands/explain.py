@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from chatml.diagnostics.explain import read_catalogue
 from chatml.diagnostics.suggest import did_you_mean
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import Failure, print_json
+from chatml_tools.console import UsageError, print_json
 
 PACKAGES = ("chatml", "chatmd", "chatml_runtime")
 
@@ -30,7 +30,7 @@ def execute(args: SimpleNamespace) -> int:
         return 0
     entry = entries.get(args.code)
     if entry is None:
-        raise Failure(f"unknown code {args.code}: {did_you_mean(args.code, entries) or 'see `chatml explain`'}")
+        raise UsageError(f"unknown code {args.code}: {did_you_mean(args.code, entries) or 'see `chatml explain`'}")
     if args.json:
         print_json({"code": entry.code, "text": entry.text})
     else:

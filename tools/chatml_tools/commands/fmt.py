@@ -16,7 +16,8 @@ from chatml.diagnostics.errors import CompileError
 from chatml.syntax.decode import decode
 from chatml.syntax.format import format_script
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import DATA, DOCUMENTS, Failure, count, read_bytes, refuse_twice, report
+from chatml_tools.console import UsageError, count, read_bytes, refuse_twice, report
+from chatml_tools.scripts import DATA, DOCUMENTS
 
 
 def configure(arguments: Arguments) -> None:
@@ -55,7 +56,7 @@ def read_script(path: str) -> bytes:
     """The content of a script; a prompt document and a scenario are none."""
     if path.endswith((*DOCUMENTS, *DATA)):
         what = "a document" if path.endswith(DOCUMENTS) else "data"
-        raise Failure(f"cannot format {path}: it is {what}, not a script")
+        raise UsageError(f"cannot format {path}: it is {what}, not a script")
     return read_bytes(path)
 
 
@@ -81,4 +82,4 @@ def replace(path: str, content: bytes) -> None:
     except OSError as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
-        raise Failure(f"cannot write {path}: {error.strerror or error}") from None
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None

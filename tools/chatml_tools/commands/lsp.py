@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import Failure
+from chatml_tools.console import UsageError
 
 NEEDED = ("pygls", "lsprotocol", "cattrs")
 
@@ -25,5 +25,5 @@ def execute(args: SimpleNamespace) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise
-        raise Failure("the language server needs pygls: `pip install chatml[lsp]`") from None
+        raise UsageError("the language server needs pygls: `pip install chatml[lsp]`") from None
     return serve()

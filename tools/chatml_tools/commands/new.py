@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import Failure
+from chatml_tools.console import UsageError
 
 NAME = "NAME"
 """What stands for the name of the project in its README."""
@@ -23,7 +23,7 @@ def execute(args: SimpleNamespace) -> int:
     try:
         written = create(directory)
     except OSError as error:
-        raise Failure(f"cannot create {error.filename or directory}: {error.strerror or error}") from None
+        raise UsageError(f"cannot create {error.filename or directory}: {error.strerror or error}") from None
     print(f"created {directory}: {', '.join(written)}")
     print(f"next: chatml test {directory}")
     return 0
@@ -32,7 +32,7 @@ def execute(args: SimpleNamespace) -> int:
 def create(directory: Path) -> list[str]:
     """Write the files of a new project, and return their names."""
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise Failure(f"{directory} exists and is not empty: name a new directory")
+        raise UsageError(f"{directory} exists and is not empty: name a new directory")
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     for name, text in templates():

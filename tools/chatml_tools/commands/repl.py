@@ -13,13 +13,14 @@ from contextlib import nullcontext
 from types import SimpleNamespace
 
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import SURFACES, Failure, read_bytes
+from chatml_tools.console import UsageError, read_bytes
 from chatml_tools.repl.commands import Quit
 from chatml_tools.repl.dialogue import Dialogue
 from chatml_tools.repl.inputs import split
 from chatml_tools.repl.interrupts import Interrupts
 from chatml_tools.repl.screen import Screen
 from chatml_tools.repl.session import Inside, Session
+from chatml_tools.scripts import SURFACES
 
 
 def configure(arguments: Arguments) -> None:
@@ -35,7 +36,7 @@ def execute(args: SimpleNamespace) -> int:
     if args.file is not None:
         read_bytes_of(args.file)
     if sys.stdin is None:
-        raise Failure("cannot read standard input: it is closed")
+        raise UsageError("cannot read standard input: it is closed")
     if sys.stdin.isatty() and sys.stdout.isatty():
         interrupts = Interrupts()
         converse: Callable[[Dialogue, Interrupts, str | None], None]
@@ -49,7 +50,7 @@ def execute(args: SimpleNamespace) -> int:
 def read_bytes_of(path: str) -> None:
     """Refuse a file that cannot be read before anything else happens."""
     if path == "-":
-        raise Failure("standard input has the inputs, so the script cannot be there, too")
+        raise UsageError("standard input has the inputs, so the script cannot be there, too")
     read_bytes(path)
 
 

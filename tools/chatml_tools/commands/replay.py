@@ -12,10 +12,11 @@ from types import SimpleNamespace
 
 from chatml.diagnostics.errors import CompileError
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import SURFACES, Failure, print_json, report, write
+from chatml_tools.console import UsageError, print_json, report, write
 from chatml_tools.documents.reading import FORMATS
 from chatml_tools.replay.show import Total, encode_result, encode_total, show, show_difference, show_total
 from chatml_tools.replay.work import Order, Result, find_transcripts, work_through
+from chatml_tools.scripts import SURFACES
 
 
 def configure(arguments: Arguments) -> None:
@@ -32,10 +33,10 @@ def configure(arguments: Arguments) -> None:
 
 def execute(args: SimpleNamespace) -> int:
     if args.jobs < 1:
-        raise Failure(f"--jobs takes a number of at least 1, not {args.jobs}")
+        raise UsageError(f"--jobs takes a number of at least 1, not {args.jobs}")
     scripts = (args.script,) if args.diff is None else (args.script, args.diff)
     if "-" in (*scripts, *args.transcripts):
-        raise Failure("scripts and transcripts are read more than once, so none can be on standard input")
+        raise UsageError("scripts and transcripts are read more than once, so none can be on standard input")
     paths = find_transcripts(args.transcripts)
     order = Order(scripts, args.surface, args.format, args.host, args.answer)
     total = Total.of(len(scripts))

@@ -14,7 +14,8 @@ from types import SimpleNamespace
 from chatml.diagnostics.errors import CompileError, RuntimeFailure
 from chatml.pipeline import ENGINES, EngineName, compile
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import Failure, add_surface, choose_surface, read_source, report, write
+from chatml_tools.console import UsageError, report, write
+from chatml_tools.scripts import add_surface, choose_surface, read_source
 
 
 def configure(arguments: Arguments) -> None:
@@ -28,13 +29,13 @@ def configure(arguments: Arguments) -> None:
 
 def execute(args: SimpleNamespace) -> int:
     if args.trace and args.engine == "compiled":
-        raise Failure("--trace is by the engine `walk`: leave out --engine compiled")
+        raise UsageError("--trace is by the engine `walk`: leave out --engine compiled")
     engine: EngineName = args.engine or "compiled"
     if args.events is not None:
         feed: Callable[..., int] = importlib.import_module("chatml_tools.timeline.feed").feed
         return feed(args.script, args.surface, args.events, as_json=args.json, engine=engine, traced=args.trace)
     if args.json and not args.trace:
-        raise Failure("--json is for --events and --trace: a plain program prints what it prints")
+        raise UsageError("--json is for --events and --trace: a plain program prints what it prints")
     try:
         source = read_source(args.script)
         program = compile(source, surface=choose_surface(args.surface, source))

@@ -12,7 +12,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import SURFACES, Failure, print_json, report, write
+from chatml_tools.console import UsageError, print_json, report, write
+from chatml_tools.scripts import SURFACES
 from chatml_tools.testing.find import find_scenarios
 from chatml_tools.testing.junit import junit
 from chatml_tools.testing.run import Outcome, Runner
@@ -70,4 +71,4 @@ def save(path: str, data: bytes) -> None:
         with open(path, "wb") as file:
             file.write(data)
     except OSError as error:
-        raise Failure(f"cannot write {path}: {error.strerror or error}") from None
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 from chatml.diagnostics.errors import CompileError
 from chatml.pipeline import compile
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import add_surface, choose_surface, print_json, read_source, report
+from chatml_tools.console import print_json, report
+from chatml_tools.scripts import add_surface, choose_surface, read_source
 
 
 def configure(arguments: Arguments) -> None:

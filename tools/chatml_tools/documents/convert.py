@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 from chatmd.report.problems import ChatmdError
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import Failure, report
+from chatml_tools.console import UsageError, report
 from chatml_tools.documents.reading import FORMATS, ConversationError, format_of
 
 
@@ -23,7 +23,7 @@ def configure(arguments: Arguments) -> None:
 
 def execute(args: SimpleNamespace) -> int:
     if args.output is None and args.target is None:
-        raise Failure("say what to convert to: an OUTPUT file, or --to FORMAT")
+        raise UsageError("say what to convert to: an OUTPUT file, or --to FORMAT")
     read, _ = FORMATS[format_of(args.file, args.source)]
     _, write = FORMATS[format_of(args.output or "", args.target, "--to")]
     try:
@@ -49,4 +49,4 @@ def save(path: str | None, text: str) -> None:
         with open(path, "wb") as file:
             file.write(data)
     except OSError as error:
-        raise Failure(f"cannot write {path}: {error.strerror or error}") from None
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None

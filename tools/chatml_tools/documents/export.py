@@ -17,7 +17,7 @@ from chatml.diagnostics.errors import SnapshotError
 from chatml_runtime.moderation.documents import overlay_entries
 from chatml_runtime.moderation.snapshots import ModeratorSnapshot
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import Failure, report
+from chatml_tools.console import UsageError, report
 from chatml_tools.documents.reading import FORMATS, ConversationError, decode, format_of, load_document
 
 
@@ -41,9 +41,9 @@ def execute(args: SimpleNamespace) -> int:
         print(f"chatmd: {error}", file=sys.stderr)
         return 1
     except FileExistsError as error:
-        raise Failure(f"{error}; --force replaces it") from None
+        raise UsageError(f"{error}; --force replaces it") from None
     except OSError as error:
-        raise Failure(f"cannot export to {args.target}: {error.strerror or error}") from None
+        raise UsageError(f"cannot export to {args.target}: {error.strerror or error}") from None
     return 0
 
 

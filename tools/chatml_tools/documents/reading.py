@@ -14,7 +14,7 @@ from chatmd.transcript.trace_text import UnknownItemError, block
 from chatml.diagnostics.errors import CompileError
 from chatml.source import Source
 from chatml_runtime.moderation.documents import script_source
-from chatml_tools.console import Failure, read_bytes
+from chatml_tools.console import UsageError, read_bytes
 
 Items = list[dict[str, Any]]
 
@@ -33,11 +33,11 @@ class ConversationError(Exception):
 
 
 def load_document(path: str) -> chatmd.Document:
-    """The document in a file. Raises `ChatmdError`; a file that cannot be read at all is a `Failure`."""
+    """The document in a file. Raises `ChatmdError`; a file that cannot be read at all is a `UsageError`."""
     if path == "-":
-        raise Failure("a document names files beside it, so it is read from a file, not from standard input")
+        raise UsageError("a document names files beside it, so it is read from a file, not from standard input")
     if path.endswith(".chatml"):
-        raise Failure(f"{path} is a script, not a document: `chatml check {path}`")
+        raise UsageError(f"{path} is a script, not a document: `chatml check {path}`")
     read_bytes(path)
     return chatmd.load_file(path)
 
@@ -49,7 +49,7 @@ def read_moderator(path: str) -> Source:
     except chatmd.ChatmdError as error:
         raise CompileError(error.diagnostics) from None
     if script is None:
-        raise Failure(f"{path} has no moderator script: its conversations go unmoderated")
+        raise UsageError(f"{path} has no moderator script: its conversations go unmoderated")
     return script_source(script)
 
 
@@ -59,7 +59,7 @@ def format_of(path: str, named: str | None, option: str = "--from") -> str:
         return named
     found = SUFFIXES.get(PurePath(path).suffix)
     if found is None:
-        raise Failure(f"cannot tell the format of {path} by its name: say {option}, one of {', '.join(FORMATS)}")
+        raise UsageError(f"cannot tell the format of {path} by its name: say {option}, one of {', '.join(FORMATS)}")
     return found
 
 

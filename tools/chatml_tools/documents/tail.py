@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 from chatmd import nrchat
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import Failure, print_json, write
+from chatml_tools.console import UsageError, print_json, write
 
 
 def configure(arguments: Arguments) -> None:
@@ -31,7 +31,7 @@ def execute(args: SimpleNamespace) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise Failure(f"cannot read {args.file}: {error.strerror or error}") from None
+        raise UsageError(f"cannot read {args.file}: {error.strerror or error}") from None
     except ValueError as error:
         print(f"chatmd: {args.file}: {error}", file=sys.stderr)
         return 1

@@ -11,10 +11,10 @@ from pygls.uris import from_fs_path, to_fs_path
 from chatmd.sources.files import read_regular
 from chatml.records import mutable
 from chatml.source import Span
-from chatml_tools.console import DOCUMENTS
 from chatml_tools.lsp.positions import Positions
 from chatml_tools.lsp.texts import PromptText, ScriptText
 from chatml_tools.navigation import Preceding
+from chatml_tools.scripts import DOCUMENTS
 
 PROMPT = "chatmd"
 """What editors call the language of prompt documents whose names do not say it."""

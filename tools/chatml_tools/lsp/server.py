@@ -21,7 +21,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from chatml_tools.console import Failure
+from chatml_tools.console import UsageError
 from chatml_tools.lsp.answers import ANSWERS
 from chatml_tools.lsp.documents import Document, Documents
 from chatml_tools.lsp.positions import Positions
@@ -159,7 +159,7 @@ class Server(LanguageServer):
 def serve() -> int:
     """Serve the editor at the other end of standard input and output; 0 if it has taken its leave before it goes."""
     if sys.stdin is None or sys.stdin.isatty():
-        raise Failure("the language server talks to an editor over standard input and output: an editor starts it")
+        raise UsageError("the language server talks to an editor over standard input and output: an editor starts it")
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # while a thread waits for input, nothing else ends it
     logging.getLogger("pygls").addHandler(logging.NullHandler())
     logging.getLogger("pygls").propagate = False

@@ -13,9 +13,9 @@ from chatml.source import EmbeddedSource, Source
 from chatml.surfaces.model import Surface
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.moderation.documents import script_source
-from chatml_tools.console import SURFACES, fitting_surface
 from chatml_tools.documents.check import findings
 from chatml_tools.navigation import Analysis
+from chatml_tools.scripts import SURFACES, fitting_surface
 
 
 class ScriptText:

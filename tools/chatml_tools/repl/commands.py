@@ -11,11 +11,12 @@ from chatml.source import Source
 from chatml_runtime.scenario import read_scenario
 from chatml_runtime.scenario.model import Advance, Line, Respond
 from chatml_runtime.script.contract import STANDARD
-from chatml_tools.console import SURFACES, Failure, count, read_data, read_source
+from chatml_tools.console import UsageError, count
 from chatml_tools.repl.conversation import Conversation
 from chatml_tools.repl.events import read_event
 from chatml_tools.repl.screen import Screen
 from chatml_tools.repl.session import Session, World
+from chatml_tools.scripts import SURFACES, read_data, read_source
 
 
 class Quit(Exception):
@@ -42,14 +43,14 @@ def load(session: Session, screen: Screen, argument: str) -> bool:
 
 def reload(session: Session, screen: Screen, argument: str) -> bool:
     if session.world.file is None:
-        raise Failure("no file is loaded yet: `:load FILE`")
+        raise UsageError("no file is loaded yet: `:load FILE`")
     return load_file(session, screen, session.world.file)
 
 
 def load_file(session: Session, screen: Screen, path: str) -> bool:
     """Begin anew with the script of a file, and say what it is."""
     if path == "-":
-        raise Failure("standard input has the inputs, so no script can be read from it")
+        raise UsageError("standard input has the inputs, so no script can be read from it")
     screen.show(describe(session.load(read_source(path), path)))
     return True
 
@@ -69,7 +70,7 @@ def choose_surface(session: Session, screen: Screen, argument: str) -> bool:
         return True
     if argument not in SURFACES:
         hint = did_you_mean(argument, SURFACES) or f"the surfaces are {', '.join(SURFACES)}"
-        raise Failure(f"unknown surface {argument}: {hint}")
+        raise UsageError(f"unknown surface {argument}: {hint}")
     file = session.world.file
     session.choose_surface(argument)
     screen.show([f"surface {argument}, nothing defined" + (f" (`:load {file}` loads it again)" if file else "")])
@@ -98,9 +99,9 @@ def step(session: Session, screen: Screen, argument: str) -> bool:
     conversation = current(session, screen)
     waiting = len(conversation.waiting)
     if argument not in ("", "all") and not is_number(argument):
-        raise Failure("`:step` takes a number or all")
+        raise UsageError("`:step` takes a number or all")
     if not waiting:
-        raise Failure("no event is to come: `:events FILE` reads some, `:event …` delivers one")
+        raise UsageError("no event is to come: `:events FILE` reads some, `:event …` delivers one")
     number = waiting if argument == "all" else min(int(argument or 1), waiting)
     told = [deliver(session, screen, session.conversation().waiting[0], waited=True) for _ in range(number)]
     return all(told)
@@ -117,7 +118,7 @@ def answer(session: Session, screen: Screen, argument: str) -> bool:
 
 def advance(session: Session, screen: Screen, argument: str) -> bool:
     if not is_number(argument):
-        raise Failure("`:advance` takes a number of milliseconds")
+        raise UsageError("`:advance` takes a number of milliseconds")
     return deliver(session, screen, Advance(int(argument)))
 
 
@@ -150,7 +151,7 @@ def look(read: Callable[[Conversation], Iterable[str]], nothing: str) -> Run:
     def show(session: Session, screen: Screen, argument: str) -> bool:
         conversation = session.world.conversation
         if conversation is None:
-            raise Failure("no conversation has begun: `:event turn_start` begins one, so does `:events FILE`")
+            raise UsageError("no conversation has begun: `:event turn_start` begins one, so does `:events FILE`")
         screen.show(list(read(conversation)) or [nothing])
         return True
 
@@ -226,7 +227,7 @@ SHORT = {"?": "help", "h": "help", "q": "quit", "e": "event", "s": "step", "a": 
 
 
 def find_command(name: str) -> Command:
-    """The command of that name, or the one that it is the beginning of. `Failure` offers near names."""
+    """The command of that name, or the one that it is the beginning of. `UsageError` offers near names."""
     by_name = {command.name: command for command in COMMANDS}
     name = SHORT.get(name, name)
     if name in by_name:
@@ -235,9 +236,9 @@ def find_command(name: str) -> Command:
     if len(begun) == 1:
         return begun[0]
     if begun:
-        raise Failure(f"`:{name}` may be {' or '.join(f':{command.name}' for command in begun)}")
+        raise UsageError(f"`:{name}` may be {' or '.join(f':{command.name}' for command in begun)}")
     hint = did_you_mean(f":{name}", [f":{known}" for known in by_name]) or "`:help` lists the commands"
-    raise Failure(f"unknown command `:{name}`: {hint}")
+    raise UsageError(f"unknown command `:{name}`: {hint}")
 
 
 def command_meant(text: str) -> Command | None:
@@ -254,7 +255,7 @@ def command_meant(text: str) -> Command | None:
 def path_of(argument: str) -> str:
     """The path that a person wrote."""
     if not argument:
-        raise Failure("which file?")
+        raise UsageError("which file?")
     if len(argument) > 1 and argument[0] == argument[-1] and argument[0] in "\"'":
         argument = argument[1:-1]
     return os.path.expanduser(argument)
@@ -265,7 +266,7 @@ def carry_out(session: Session, screen: Screen, line: str) -> bool:
     name, _, argument = line.strip()[1:].partition(" ")
     command, argument = find_command(name.strip()), argument.strip()
     if not command.argument and argument:
-        raise Failure(f"`:{command.name}` takes nothing after it")
+        raise UsageError(f"`:{command.name}` takes nothing after it")
     if command.argument[:1].isalpha() and not argument:
-        raise Failure(f"`{command.usage}`: {command.summary}")
+        raise UsageError(f"`{command.usage}`: {command.summary}")
     return command.run(session, screen, argument)

@@ -8,7 +8,7 @@ from chatml.diagnostics.errors import CompileError, RuntimeFailure
 from chatml.records import evolve, mutable
 from chatml.source import Source
 from chatml.syntax.decode import decode
-from chatml_tools.console import Failure
+from chatml_tools.console import UsageError
 from chatml_tools.repl.commands import carry_out, command_meant, load_file
 from chatml_tools.repl.inputs import is_command
 from chatml_tools.repl.screen import Screen
@@ -60,7 +60,7 @@ class Dialogue:
             self.screen.report(error.diagnostics)
         except RuntimeFailure as failure:
             self.screen.report([failure.diagnostic])
-        except Failure as failure:
+        except UsageError as failure:
             self.screen.complain(str(failure))
         except MemoryError:
             self.screen.complain("that is more than the memory holds")

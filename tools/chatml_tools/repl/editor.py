@@ -16,13 +16,14 @@ from prompt_toolkit.lexers import PygmentsLexer
 
 from chatml_tools.completion.complete import Completion as Suggestion
 from chatml_tools.completion.complete import complete
-from chatml_tools.console import SURFACES, Failure
+from chatml_tools.console import UsageError
 from chatml_tools.highlight import ChatmlLexer
 from chatml_tools.repl.commands import COMMANDS, find_command
 from chatml_tools.repl.dialogue import Dialogue
 from chatml_tools.repl.inputs import is_command, is_ready
 from chatml_tools.repl.screen import continuation, prompt
 from chatml_tools.repl.session import Session
+from chatml_tools.scripts import SURFACES
 
 LONGEST_DETAIL = 70
 INDENT = "  "
@@ -107,7 +108,7 @@ class ReplCompleter(Completer):
     def of_argument(self, name: str, argument: str, complete_event: CompleteEvent) -> Iterable[Completion]:
         try:
             command = find_command(name)
-        except Failure:
+        except UsageError:
             return ()
         if command.name == "type":
             return self.of_input(argument, complete_event.completion_requested)

@@ -10,7 +10,7 @@ from chatml_runtime.scenario import read_scenario
 from chatml_runtime.scenario.data import read_data
 from chatml_runtime.scenario.model import Deliver, Line
 from chatml_runtime.script.contract import EVENTS
-from chatml_tools.console import Failure
+from chatml_tools.console import UsageError
 
 NAME = "<event>"
 CONTENT = {
@@ -31,7 +31,7 @@ def read_event(text: str) -> Sequence[Line]:
         value = read_data(Source(NAME, text))
         tag = value[0]
         if tag in CONTENT:
-            raise Failure(f"`{tag} is made by the host: write `:event {CONTENT[tag]}`")
+            raise UsageError(f"`{tag} is made by the host: write `:event {CONTENT[tag]}`")
         return (Deliver(InternalEvent(value)),) if tag not in EVENTS else phase(tag.lower())
     return phase(text) if text.isidentifier() else read_scenario(Source(NAME, text)).events
 

@@ -9,8 +9,9 @@ from typing import TypeAlias
 from chatml.records import evolve, frozen, mutable
 from chatml.source import Source
 from chatml_runtime.scenario.model import Line, Scenario
-from chatml_tools.console import SURFACES, Failure, fitting_surface
+from chatml_tools.console import UsageError
 from chatml_tools.repl.conversation import Conversation
+from chatml_tools.scripts import SURFACES, fitting_surface
 from chatml_tools.workspace import Answer, Workspace
 
 
@@ -179,7 +180,7 @@ class Session:
     # The way back
 
     def undo(self) -> str:
-        """Take back the last step, or the last change of worlds; tells what it was. `Failure` if there is none."""
+        """Take back the last step, or the last change of worlds; tells what it was. `UsageError` if there is none."""
         world = self.world
         if len(world.steps) > world.given:
             last = world.steps.pop()
@@ -189,7 +190,7 @@ class Session:
                 self.worlds[-1] = self.rebuilt(world, world.steps)
             return brief(last.source.text) if isinstance(last, Enter) else "the last event"
         if len(self.worlds) == 1:
-            raise Failure("there is nothing to take back")
+            raise UsageError("there is nothing to take back")
         self.worlds.pop()
         if world.shares:
             self.worlds[-1] = self.rebuilt(self.world, self.world.steps)

@@ -19,8 +19,9 @@ from chatml_runtime.replay import Replayed, replay
 from chatml_runtime.scenario import read_scenario
 from chatml_runtime.scenario.model import Scenario
 from chatml_runtime.script.scripts import ScriptArtifact, compile_script
-from chatml_tools.console import SURFACES, Failure, read_data, read_source
+from chatml_tools.console import UsageError
 from chatml_tools.documents.reading import FORMATS, SUFFIXES, ConversationError, format_of
+from chatml_tools.scripts import SURFACES, read_data, read_source
 
 IN_FOLDERS = tuple(suffix for suffix in SUFFIXES if suffix != ".md")
 """What counts as a transcript in a folder; pages of Markdown are named one by one."""
@@ -58,7 +59,7 @@ class Worker:
     """Compiles the scripts of an order, and replays transcripts to them."""
 
     def __init__(self, order: Order) -> None:
-        """`CompileError` for a script or a setting at fault, `Failure` for one that cannot be read."""
+        """`CompileError` for a script or a setting at fault, `UsageError` for one that cannot be read."""
         self.order = order
         self.artifacts = [
             ScriptArtifact("main", compile_script(read_source(script), surface=SURFACES[order.surface or "ui"]()))
@@ -80,7 +81,7 @@ class Worker:
             return Result(path, problem=where(error.diagnostics))
         except RuntimeFailure as failure:
             return Result(path, problem=where([failure.diagnostic]))
-        except (ChatmlError, ConversationError, Failure) as error:
+        except (ChatmlError, ConversationError, UsageError) as error:
             return Result(path, problem=str(error))
         except RecursionError:
             return Result(path, problem=f"{path} is nested too deeply")
@@ -100,10 +101,10 @@ def read_setting(path: str | None) -> Scenario:
 
 
 def find_transcripts(paths: Iterable[str]) -> list[str]:
-    """The files that are named, and those in the folders that are. `Failure` if there are none."""
+    """The files that are named, and those in the folders that are. `UsageError` if there are none."""
     found = {path: None for named in paths for path in transcripts_at(named)}
     if not found:
-        raise Failure(f"no transcript found: their names end in one of {', '.join(IN_FOLDERS)}")
+        raise UsageError(f"no transcript found: their names end in one of {', '.join(IN_FOLDERS)}")
     return list(found)
 
 
@@ -134,7 +135,7 @@ def work_through(order: Order, paths: Sequence[str], jobs: int) -> Iterator[Resu
         while begun:
             yield from begun.popleft().result()
     except BrokenProcessPool:
-        raise Failure("a process died; leave out --jobs to see which transcript it had") from None
+        raise UsageError("a process died; leave out --jobs to see which transcript it had") from None
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -6,26 +6,27 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from chatml_tools.console import SCRIPTS, Failure
+from chatml_tools.console import UsageError
+from chatml_tools.scripts import SCRIPTS
 
 SUFFIX = ".scenario.json5"
 """The names of scenarios with expectations end so."""
 
 
 def find_scenarios(paths: Iterable[str]) -> list[str]:
-    """The files that are named, and the scenarios in the folders that are. `Failure` if there are none."""
+    """The files that are named, and the scenarios in the folders that are. `UsageError` if there are none."""
     found = {path: None for named in paths for path in scenarios_at(named)}
     if not found:
-        raise Failure(f"no scenario found: the names of scenarios end in {SUFFIX}")
+        raise UsageError(f"no scenario found: the names of scenarios end in {SUFFIX}")
     return list(found)
 
 
 def scenarios_at(named: str) -> Iterator[str]:
     if not os.path.isdir(named):
         if not os.path.exists(named):
-            raise Failure(f"cannot read {named}: no such file or folder")
+            raise UsageError(f"cannot read {named}: no such file or folder")
         if named.endswith(SCRIPTS):
-            raise Failure(f"{named} is a script: name its scenario, {Path(named).stem}{SUFFIX}, or their folder")
+            raise UsageError(f"{named} is a script: name its scenario, {Path(named).stem}{SUFFIX}, or their folder")
         yield named
         return
     for folder, folders, files in os.walk(named):

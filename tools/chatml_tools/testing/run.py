@@ -13,8 +13,9 @@ from chatml.syntax.decode import decode
 from chatml_runtime.scenario import Ending, Record, play, read_scenario
 from chatml_runtime.scenario.expectations import Mismatch, check_expectations
 from chatml_runtime.script.scripts import CompiledScript, ScriptArtifact, compile_script
-from chatml_tools.console import SURFACES, Failure, read_bytes, read_source
+from chatml_tools.console import UsageError, read_bytes
 from chatml_tools.coverage import Coverage
+from chatml_tools.scripts import SURFACES, read_source
 from chatml_tools.testing.find import SUFFIX, script_of
 from chatml_tools.testing.update import UpdateError, update
 
@@ -68,7 +69,7 @@ class Runner:
             outcome = Outcome(path, script, "error", diagnostics=error.diagnostics)
         except RuntimeFailure as failure:
             outcome = Outcome(path, script, "error", diagnostics=(failure.diagnostic,))
-        except (Failure, UpdateError) as error:
+        except (UsageError, UpdateError) as error:
             outcome = Outcome(path, script, "error", message=str(error))
         return evolve(outcome, seconds=time.perf_counter() - began)
 
@@ -77,13 +78,13 @@ class Runner:
         source = decode(path, data)
         scenario = read_scenario(source)
         if script is None:
-            raise Failure(f"no script beside {path}: call one like it, without {SUFFIX}, or name one with --script")
+            raise UsageError(f"no script beside {path}: call one like it, without {SUFFIX}, or name one with --script")
         artifact = ScriptArtifact("main", self.compile(script))
         lines = list(play(artifact, scenario))
         records = tuple(line for line in lines if isinstance(line, Record))
         (ending,) = (line for line in lines if isinstance(line, Ending))
         if scenario.expect is None and not self.rewrite:
-            raise Failure(f"{path} expects nothing: give it a list `expect`, or let --update write one")
+            raise UsageError(f"{path} expects nothing: give it a list `expect`, or let --update write one")
         mismatches = tuple(check_expectations(scenario.expect or (), records, ending))
         status: Status = "failed" if mismatches else "passed"
         if self.rewrite and (mismatches or scenario.expect is None):

@@ -13,7 +13,8 @@ from chatml.diagnostics.errors import CompileError, RuntimeFailure
 from chatml.pipeline import EngineName
 from chatml_runtime.scenario import Ending, Record, Stage, read_scenario
 from chatml_runtime.script.scripts import ScriptArtifact, compile_script
-from chatml_tools.console import SURFACES, Failure, json_line, read_data, read_source, report, wants_colour, write
+from chatml_tools.console import UsageError, json_line, report, wants_colour, write
+from chatml_tools.scripts import SURFACES, read_data, read_source
 from chatml_tools.timeline.draw import Timeline
 
 
@@ -32,7 +33,7 @@ def feed(
     any event failed. `traced` shows with each event what ran.
     """
     if script == events == "-":
-        raise Failure("the script and the events cannot both be on standard input")
+        raise UsageError("the script and the events cannot both be on standard input")
     tracing = import_module("chatml_tools.timeline.tracing").Tracing(as_json=as_json) if traced else Untraced()
     printed: list[str] = []
     try:
