@@ -1,4 +1,4 @@
-"""Everything public of the language, imported at once: what `chatml` hands out when it is first asked for a name."""
+"""Everything public of the language. The package reads this file; type checkers do, too (`chatml.lazy.read_door`)."""
 
 from chatml.border.python import from_json, from_python, to_json, to_python
 from chatml.diagnostics.errors import (

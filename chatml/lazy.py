@@ -5,10 +5,12 @@ Start-up time counts on the command line, and most runs report nothing: what onl
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
-from importlib.machinery import PathFinder
+from os.path import join
 from types import ModuleType
 from typing import Any
 
@@ -34,21 +36,40 @@ def lazy(name: str) -> Any:
     return Waiting(name)
 
 
-def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and the `__dir__` of a package whose public names its module `door` imports, all at once.
+EXPORTS = re.compile(r"^from (\S+) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
+PUBLIC = re.compile(r"^__all__ = \[([^\]]*)\]", re.MULTILINE)
 
-    Whoever asks the package for a name, `__all__` too, opens its door; importing a part of the package does not.
+
+@cache
+def read_door(package: str) -> tuple[dict[str, str], list[str]]:
+    """The names that a package's module `door` imports, each with its module, and those that it makes public.
+
+    The file is read, not run: running it would import every module behind the door, and a process needs few. It has
+    nothing but imports of the form `from MODULE import NAME, …` and a list `__all__`; type checkers read the same file.
     """
+    module: Any = import_module(package)
+    text: str = module.__spec__.loader.get_data(join(module.__path__[0], "door.py")).decode()
+    homes = {name: home for home, many, one in EXPORTS.findall(text) for name in re.findall(r"\w+", many or one)}
+    public = PUBLIC.search(text)
+    return homes, re.findall(r'"(\w+)"', public[1] if public else "")
+
+
+def door(package: str, *wings: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and the `__dir__` of a package whose public names are listed in its module `door`.
+
+    A name is imported from its own module when it is first asked for. What the package itself does not list is looked
+    for in its `wings`, packages with doors of their own.
+    """
+    own = vars(sys.modules[package])
 
     def find(name: str) -> Any:
-        if PathFinder.find_spec(f"{package}.{name}", sys.modules[package].__path__) is None:
-            opened = import_module(f"{package}.door")
-            if hasattr(opened, name):
-                found = vars(sys.modules[package])[name] = getattr(opened, name)
-                return found
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home = next((homes[name] for homes, _ in map(read_door, (package, *wings)) if name in homes), None)
+        if home is not None:
+            found = own[name] = getattr(import_module(home), name)
+        elif name == "__all__":
+            found = own[name] = read_door(package)[1]
+        else:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return found
 
-    def listed() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *find("__all__")})
-
-    return find, listed
+    return find, lambda: sorted({*own, *find("__all__")})

@@ -39,6 +39,7 @@ ROOMS = (
     ("chatmd.loading",),
     ("chatmd.request",),
     ("chatmd.transcript",),
+    ("chatmd.door",),
     ("chatmd",),
     ("chatml_runtime.script",),
     ("chatml_runtime.moderation",),
@@ -79,7 +80,7 @@ LATE = {
 """Where a module may be imported inside a function, and why."""
 
 CHATMD_TAKES = {
-    *("chatml.records", "chatml.source", "chatml.stack"),
+    *("chatml.lazy", "chatml.records", "chatml.source", "chatml.stack"),
     *("chatml.diagnostics.errors", "chatml.diagnostics.model", "chatml.diagnostics.suggest"),
 }
 """What documents take from the language: places, reports, errors. A document never compiles a script."""

@@ -19,5 +19,8 @@ from chatml.lazy import door as _door
 
 if typing.TYPE_CHECKING:
     from chatml_runtime.door import *
+    from chatml_runtime.host import *
+    from chatml_runtime.moderation import *
+    from chatml_runtime.script import *
 else:
-    __getattr__, __dir__ = _door(__name__)
+    __getattr__, __dir__ = _door(__name__, *(f"chatml_runtime.{wing}" for wing in ("script", "moderation", "host")))

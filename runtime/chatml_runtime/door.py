@@ -1,297 +1,101 @@
-"""Everything public of the runtime, imported at once: what the package hands out when it is first asked for a name."""
+"""What most hosts need. The package reads this file, and looks in `script`, `moderation` and `host` for the rest."""
 
 from chatml_runtime.host.background import BackgroundLoop
-from chatml_runtime.host.clocks import Clock, ManualClock
 from chatml_runtime.host.controller import Controller
-from chatml_runtime.host.conversation import Conversation, RunEnd, RunReport, run_conversation
-from chatml_runtime.host.followups import AutomaticTurn, FollowupLedger, StartReason
-from chatml_runtime.host.hosts import ApprovalProvider, ModelClient, Steering, ToolRunner, View
-from chatml_runtime.host.jobs import JobKind, JobRunner, JobState
-from chatml_runtime.host.policy import (
-    BudgetPolicy,
-    PauseCondition,
-    RuntimePolicy,
-    TurnDecision,
-    TurnRateLimit,
-    collapse,
-    decide_after_turn,
-    next_self_triggered,
-)
-from chatml_runtime.host.post import Post
-from chatml_runtime.host.reduction import ControllerActions, reduce_outcomes
-from chatml_runtime.host.rows import Row, VisibleHistory
-from chatml_runtime.host.scheduler import Scheduler
+from chatml_runtime.host.conversation import Conversation, RunReport, run_conversation
+from chatml_runtime.host.policy import RuntimePolicy
+from chatml_runtime.host.rows import Row
 from chatml_runtime.host.tools import Tool, Toolbox
-from chatml_runtime.host.turns import PreparedRequest, TurnDriver, TurnInput
 from chatml_runtime.host.work import AsyncWork
-from chatml_runtime.moderation.approval import Approval, call_hash
-from chatml_runtime.moderation.capabilities import (
-    Capabilities,
-    ModelError,
-    ModelOk,
-    ModelRecipe,
-    ModelRefused,
-    ToolError,
-    ToolOk,
-)
-from chatml_runtime.moderation.changes import OverlayChange, Subscription
-from chatml_runtime.moderation.documents import export_overlay, moderator_script, overlay_entries
-from chatml_runtime.moderation.identities import (
-    EntryId,
-    EntryIdAllocator,
-    HistoryEntry,
-    IdentityError,
-    validate_history,
-)
+from chatml_runtime.moderation.capabilities import Capabilities, ModelError, ModelOk, ModelRefused, ToolError, ToolOk
+from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry
 from chatml_runtime.moderation.items import Item
 from chatml_runtime.moderation.moderator import MODERATOR_LIMITS, Moderator
-from chatml_runtime.moderation.outcome import (
-    AppendItem,
-    DeleteItem,
-    Outcome,
-    PrependInstruction,
-    Redirect,
-    ReplaceItem,
-    RewriteArgs,
-)
-from chatml_runtime.moderation.overlay import (
-    Canonical,
-    EffectiveEntry,
-    Inserted,
-    Insertion,
-    Overlay,
-    Replacement,
-    ReplacementRecord,
-    Tombstone,
-)
-from chatml_runtime.moderation.results import DrainResult, EventInput, ModerationResult, RunRecord, StopReason
+from chatml_runtime.moderation.outcome import Outcome, Redirect, RewriteArgs
+from chatml_runtime.moderation.results import EventInput
 from chatml_runtime.moderation.snapshots import ModeratorSnapshot
-from chatml_runtime.moderation.tool_calls import ReviewedCall, apply_tool_decision, call_of, output_item, result_of
+from chatml_runtime.moderation.tool_calls import apply_tool_decision
 from chatml_runtime.moderation.vocabulary import (
     InternalEvent,
     ItemAppended,
-    ModerationContext,
-    Phase,
     PostToolResponse,
     PreToolCall,
     SessionResume,
     SessionStart,
     ToolCall,
     ToolDesc,
-    ToolKind,
     ToolResult,
     TurnEnd,
     TurnStart,
 )
 from chatml_runtime.script.approvals import Answered, AskChoice, AskText, Expired
-from chatml_runtime.script.contract import Entrypoints
-from chatml_runtime.script.effects import (
-    Approve,
-    Effect,
-    EndSession,
-    Halt,
-    Reject,
-    RequestCompaction,
-    RequestTurn,
-    decode_local_effect,
-)
-from chatml_runtime.script.errors import (
-    ApprovalResponseError,
-    BudgetExceededError,
-    CommitRejectedError,
-    HandlerContractError,
-    HandlerError,
-    InstantiationError,
-    InvalidContextError,
-    ItemDecodeError,
-    LimitExceededError,
-    ModelResponseError,
-    NotSuspendedError,
-    OperationFailed,
-    ReplayDivergedError,
-    ReplayError,
-    ScriptRuntimeError,
-    SessionBusyError,
-    SessionClosedError,
-    SessionEndedError,
-    SessionSuspendedError,
-    SnapshotFormatError,
-    SnapshotMismatchError,
-    SnapshotSuspendedError,
-    TaskFailedError,
-    ToolDecisionConflictError,
-    UnexpectedToolDecisionError,
-    UnknownTargetError,
-    UnserializableValueError,
-)
-from chatml_runtime.script.operations import OpContext, OpDef, OpKind, allow_all_phases, require_phases
-from chatml_runtime.script.recording import Recorded, Recorder, Recording
+from chatml_runtime.script.effects import Approve, Reject
+from chatml_runtime.script.errors import CommitRejectedError, HandlerError, OperationFailed, SessionSuspendedError
+from chatml_runtime.script.operations import OpDef
+from chatml_runtime.script.recording import Recording
 from chatml_runtime.script.registry import OpRegistry
 from chatml_runtime.script.scripts import ArtifactCache, CompiledScript, ScriptArtifact, compile_script
-from chatml_runtime.script.session import RunResult, RunStatus, Session
-from chatml_runtime.script.standard import Handlers
+from chatml_runtime.script.session import Session
 from chatml_runtime.script.steps import ParkedStep, arun_step, run_step
 
 __all__ = [
     "MODERATOR_LIMITS",
     "Answered",
-    "AppendItem",
-    "Approval",
-    "ApprovalProvider",
-    "ApprovalResponseError",
     "Approve",
     "ArtifactCache",
     "AskChoice",
     "AskText",
     "AsyncWork",
-    "AutomaticTurn",
     "BackgroundLoop",
-    "BudgetExceededError",
-    "BudgetPolicy",
-    "Canonical",
     "Capabilities",
-    "Clock",
     "CommitRejectedError",
     "CompiledScript",
     "Controller",
-    "ControllerActions",
     "Conversation",
-    "DeleteItem",
-    "DrainResult",
-    "Effect",
-    "EffectiveEntry",
-    "EndSession",
-    "EntryId",
     "EntryIdAllocator",
-    "Entrypoints",
     "EventInput",
     "Expired",
-    "FollowupLedger",
-    "Halt",
-    "HandlerContractError",
     "HandlerError",
-    "Handlers",
     "HistoryEntry",
-    "IdentityError",
-    "Inserted",
-    "Insertion",
-    "InstantiationError",
     "InternalEvent",
-    "InvalidContextError",
     "Item",
     "ItemAppended",
-    "ItemDecodeError",
-    "JobKind",
-    "JobRunner",
-    "JobState",
-    "LimitExceededError",
-    "ManualClock",
-    "ModelClient",
     "ModelError",
     "ModelOk",
-    "ModelRecipe",
     "ModelRefused",
-    "ModelResponseError",
-    "ModerationContext",
-    "ModerationResult",
     "Moderator",
     "ModeratorSnapshot",
-    "NotSuspendedError",
-    "OpContext",
     "OpDef",
-    "OpKind",
     "OpRegistry",
     "OperationFailed",
     "Outcome",
-    "Overlay",
-    "OverlayChange",
     "ParkedStep",
-    "PauseCondition",
-    "Phase",
-    "Post",
     "PostToolResponse",
     "PreToolCall",
-    "PreparedRequest",
-    "PrependInstruction",
-    "Recorded",
-    "Recorder",
     "Recording",
     "Redirect",
     "Reject",
-    "ReplaceItem",
-    "Replacement",
-    "ReplacementRecord",
-    "ReplayDivergedError",
-    "ReplayError",
-    "RequestCompaction",
-    "RequestTurn",
-    "ReviewedCall",
     "RewriteArgs",
     "Row",
-    "RunEnd",
-    "RunRecord",
     "RunReport",
-    "RunResult",
-    "RunStatus",
     "RuntimePolicy",
-    "Scheduler",
     "ScriptArtifact",
-    "ScriptRuntimeError",
     "Session",
-    "SessionBusyError",
-    "SessionClosedError",
-    "SessionEndedError",
     "SessionResume",
     "SessionStart",
     "SessionSuspendedError",
-    "SnapshotFormatError",
-    "SnapshotMismatchError",
-    "SnapshotSuspendedError",
-    "StartReason",
-    "Steering",
-    "StopReason",
-    "Subscription",
-    "TaskFailedError",
-    "Tombstone",
     "Tool",
     "ToolCall",
-    "ToolDecisionConflictError",
     "ToolDesc",
     "ToolError",
-    "ToolKind",
     "ToolOk",
     "ToolResult",
-    "ToolRunner",
     "Toolbox",
-    "TurnDecision",
-    "TurnDriver",
     "TurnEnd",
-    "TurnInput",
-    "TurnRateLimit",
     "TurnStart",
-    "UnexpectedToolDecisionError",
-    "UnknownTargetError",
-    "UnserializableValueError",
-    "View",
-    "VisibleHistory",
-    "allow_all_phases",
     "apply_tool_decision",
     "arun_step",
-    "call_hash",
-    "call_of",
-    "collapse",
     "compile_script",
-    "decide_after_turn",
-    "decode_local_effect",
-    "export_overlay",
-    "moderator_script",
-    "next_self_triggered",
-    "output_item",
-    "overlay_entries",
-    "reduce_outcomes",
-    "require_phases",
-    "result_of",
     "run_conversation",
     "run_step",
-    "validate_history",
 ]

@@ -1,4 +1,4 @@
-"""Everything public of the shell runtime, imported at once when the package is first asked for a name."""
+"""Everything public of the shell runtime. The package reads this file; type checkers do, too."""
 
 from chatml_shell.errors import Refusal, ShellError, StorageError
 

@@ -49,8 +49,6 @@ class Question(Protocol):
     @property
     def prompt(self) -> str: ...
 
-    def accept(self, response: str) -> str: ...
-
 
 class OperationFailed(Exception):
     """Raised by a host's callable to fail the task that called it; the script may catch it (section 5.4)."""
