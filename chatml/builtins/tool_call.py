@@ -47,7 +47,7 @@ def path(machine: Machine, call: Value, key: Value) -> Value:
 
 
 def argument_with(call: Value, key: Value, kind: str) -> Value | None:
-    """What an argument with this tag of `json` holds; None if there is no such argument."""
+    """What an argument with this tag of `json` holds; None for any other argument."""
     found = find_argument(call, key)
     payload: Value = ("None",) if found is None else payload_of(found, kind)
     return payload[1] if is_some(payload) else None

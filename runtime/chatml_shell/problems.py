@@ -47,11 +47,11 @@ WORDINGS: dict[str, Wording] = {
         "the runtime `{runtime}` has no executable `{id}`", "declare it in `<resolver>` with `<executable>`"
     ),
     "shell.invalid_argument_bounds": Wording("at least {least} arguments and at most {most} fit nothing"),
-    "shell.unknown_worker_runtime": Wording("there is no runtime `{id}` for this hook to run in"),
+    "shell.unknown_worker_runtime": Wording("unknown runtime `{id}` for this hook to run in"),
     "shell.runtime_dependency_cycle": Wording(
         "the runtime of a hook needs itself: {route}", "run hooks in a runtime without hooks of that kind"
     ),
-    "shell.unknown_script": Wording("there is no shell script `{id}`", 'declare it with `<script id="...">`'),
+    "shell.unknown_script": Wording("unknown shell script `{id}`", 'declare it with `<script id="...">`'),
     "shell.script_kind_mismatch": Wording("the script `{id}` is of kind `{kind}`; this place takes `{wanted}`"),
     "shell.unsupported_feature": Wording("this host has not the feature `{feature}`, which the document needs"),
     "shell.manifest_material_mismatch": Wording("the manifest {sha256} does not describe the runtimes at hand"),

@@ -110,7 +110,7 @@ def output_item(call: ToolCall, output: Json) -> Json:
 def output_of(tool: str, answer: Json) -> Json:
     """The `output` of an item: a text, a list of parts, or the JSON text of anything else.
 
-    `OperationFailed` names the tool whose answer is no JSON.
+    `OperationFailed` names the tool whose answer is not JSON.
 
     >>> output_of("add", "3"), output_of("add", {"sum": 3}), output_of("see", [{"type": "input_text", "text": "a"}])
     ('3', '{"sum":3}', [{'type': 'input_text', 'text': 'a'}])

@@ -45,7 +45,7 @@ class Problem:
 class Record:
     """What came of one delivered event. Values are shown as text; the last three fields are for people only.
 
-    `line` names what was refused, where that is no event.
+    `line` names what was refused, where that is not an event.
     """
 
     phase: str | None

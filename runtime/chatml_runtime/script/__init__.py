@@ -3,8 +3,8 @@
 What comes in is a compiled script and an event; what goes out is a new state and a list of effects, or a failure that
 has left no trace. `session` holds the state and walks the table in `transitions`; `tasks` interprets the task that the
 handler returned and hands out what it wants (`Call`, a question); `drivers` carry that out, plainly or in `asyncio`;
-`effects` are the records of what was asked for. There is no I/O here, no clock and no conversation: a session can be
-run by anything that feeds it events.
+`effects` are the records of what was asked for. The room does no I/O, reads no clock and knows of no conversation:
+anything that feeds a session events can run it.
 """
 
 import typing

@@ -108,7 +108,7 @@ def parse_admin_policy(given: Any, path: str) -> AdminPolicy:
     for name, value in given.items():
         check = FIELDS.get(name)
         if check is None:
-            _fail(path, f"there is no field `{name}`: {did_you_mean(name, FIELDS) or 'see shell.md section 10.3'}")
+            _fail(path, f"unknown field `{name}`: {did_you_mean(name, FIELDS) or 'see shell.md section 10.3'}")
         try:
             values[name] = check(value)
         except ValueError as error:

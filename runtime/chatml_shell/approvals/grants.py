@@ -171,4 +171,4 @@ def decode_grant(given: Any, path: str) -> ApprovalGrant:
 
 def unknown(grant_id: str) -> StorageError:
     """The error for a grant that is not there."""
-    return StorageError("shell.approval_grant_not_found", f"there is no grant {grant_id}")
+    return StorageError("shell.approval_grant_not_found", f"unknown grant {grant_id}")

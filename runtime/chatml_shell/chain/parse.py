@@ -14,7 +14,7 @@ REFUSED = frozenset("(){}`")
 
 
 class ChainError(ChatmlError):
-    """A text that is no chain. `offset` counts bytes of UTF-8 from 0."""
+    """A text that is not a chain. `offset` counts bytes of UTF-8 from 0."""
 
     def __init__(self, message: str, offset: int) -> None:
         self.message = message
@@ -74,7 +74,9 @@ def _tokens(text: str) -> Iterator[tuple[int, str, str]]:
         elif character in SEPARATORS:
             two = text[place : place + 2]
             if character in "<>" or (character == "&" and two != "&&"):
-                raise _bad(f"`{character}` is not supported: there is no redirection and no background", text, place)
+                raise _bad(
+                    f"`{character}` is not supported: a chain has neither redirection nor background", text, place
+                )
             operator = two if two in ("&&", "||") else character
             yield place, "operator", operator
             place += len(operator)

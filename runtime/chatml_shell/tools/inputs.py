@@ -91,9 +91,7 @@ def _check_fields(tool: ShellTool, given: dict[str, Any]) -> None:
     allowed = (*FIELDS[type(tool.mode)], *COMMON)
     for name in given:
         if name not in KNOWN:
-            raise InputError(
-                "shell.tool_unknown_input", f"there is no field `{name}`; this tool has {_listed(allowed)}"
-            )
+            raise InputError("shell.tool_unknown_input", f"unknown field `{name}`; this tool has {_listed(allowed)}")
     for name in given:
         if name not in allowed:
             raise InputError("shell.tool_field_forbidden", f"this tool has no field `{name}`, but {_listed(allowed)}")

@@ -22,7 +22,7 @@ FIELDS: dict[type, tuple[dict[str, Any], tuple[str, ...]]] = {
 RUNS = {
     "structured": "Runs one program with literal arguments: `program` is its name or path, `arguments` its words. "
     "Nothing is expanded, so quote and escape nothing.",
-    "chain": "Runs `command`: words joined by `|`, `;`, `&&` and `||`. There is no shell: no redirection, no "
+    "chain": "Runs `command`: words joined by `|`, `;`, `&&` and `||`. This is not a shell: no redirection, no "
     "substitution, no globs, and `$NAME` is literal.",
     "raw": "Runs `script` as text for the shell {what}.",
     "script": "Runs the script {what} with `arguments` as its words.",
