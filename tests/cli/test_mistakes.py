@@ -71,8 +71,8 @@ def test_what_is_no_document(words: str, said: str, folder: Path, capsys: pytest
     ("words", "said"),
     [
         ([], "which command? `chatml --help` lists them"),
-        (["chek", "a.chatml"], "there is not a command chek: did you mean `check`?"),
-        (["frobnicate"], "there is not a command frobnicate: see `chatml --help`"),
+        (["chek", "a.chatml"], "unknown command chek: did you mean `check`?"),
+        (["frobnicate"], "unknown command frobnicate: see `chatml --help`"),
         (["--json", "check", "a.chatml"], "the command comes first: chatml COMMAND --json"),
     ],
 )

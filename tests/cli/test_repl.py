@@ -133,7 +133,7 @@ def test_where_inputs_end(repl: Repl, text: str, lines: list[str]) -> None:
         (b":load a\0b", "cannot read a"),
         (b":events ~no-such-user/x", "cannot read ~no-such-user/x"),
         (b":reload", "no file is loaded yet"),
-        (b":surface modrator", "there is not a surface modrator: did you mean `moderator`?"),
+        (b":surface modrator", "unknown surface modrator: did you mean `moderator`?"),
         (b":undo", "there is nothing to take back"),
         (b":event turn_start", "error[type.entry_point_missing]"),
         (b":step", "error[type.entry_point_missing]"),
@@ -154,7 +154,7 @@ def test_faults_are_reported_and_the_session_goes_on(repl: Repl, data: bytes, re
 def test_a_failed_input_leaves_nothing(repl: Repl) -> None:
     out, err, status = repl("let a = [1, 2]\nlet b = 1 a[0] <- 5 a[9]\na\nb\n")
     assert out == "a : int array = [1, 2]\n- : int array = [1, 2]\n"
-    assert "there is not a variable `b`" in err
+    assert "unknown variable `b`" in err
     assert status == 1
 
 
@@ -231,7 +231,7 @@ def test_surfaces(repl: Repl, policy: str) -> None:
         + out.split("({id: string; value: ")[1].split("\n")[0]
         + "\ntaken back: Item.id\nui\n"
     )
-    assert "there is not a module `Item`" in err
+    assert "unknown module `Item`" in err
     assert repl(":surface\n", policy)[0].endswith("\nui\n")
     assert repl("Item.id\n", policy, "--surface", "core")[2] == 1
 

@@ -131,7 +131,7 @@ def test_ctrl_c_stops_what_runs_and_leaves_nothing_of_it(start: Start) -> None:
     terminal.wait("3>")
     terminal.enter("cells", "- : int array = [0]")
     terminal.enter("!seen", "- : int = 0")
-    terminal.enter("fresh", "there is not a variable `fresh`")
+    terminal.enter("fresh", "unknown variable `fresh`")
     assert terminal.leave() == 0
 
 

@@ -33,7 +33,7 @@ class PuppetEngine(Engine):
     """Calls Python functions, and announces the writes that they make through `set_item` and `set_ref`."""
 
     def run(self) -> None:
-        """There is not a top level."""
+        """There is no top level."""
 
     def read(self, cell: int) -> Value:
         raise KeyError(cell)

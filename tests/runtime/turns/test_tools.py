@@ -51,7 +51,7 @@ def test_an_exception_is_an_output(args: Any, error: str) -> None:
 
 
 def test_an_unknown_tool_is_an_output() -> None:
-    assert in_loop(Toolbox()(ADD)) == '{"error":"There is not a tool \\"add\\"; there is: none"}'
+    assert in_loop(Toolbox()(ADD)) == '{"error":"Unknown tool \\"add\\"; known: none"}'
 
 
 def test_an_answer_that_is_no_json_is_an_error() -> None:
