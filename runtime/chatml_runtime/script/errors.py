@@ -44,7 +44,7 @@ from chatml.diagnostics.errors import ChatmlError, RuntimeFailure, SessionError,
 
 
 class Question(Protocol):
-    """What a suspended session asks a person: an `AskText` or an `AskChoice`, which are built on these exceptions."""
+    """What a suspended session asks a person: a record of `approvals`, which is built on these exceptions."""
 
     @property
     def prompt(self) -> str: ...
