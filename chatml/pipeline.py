@@ -50,7 +50,7 @@ def compile(source: Source | str, *, name: str = "<script>", surface: Surface = 
         checked = check_types(script, environment(surface))
         if checked.problems:
             raise CompileError(checked.diagnostics)
-        resolved = resolve(script, names(surface), checked.is_scalar)
+        resolved = resolve(script, names(surface), checked.is_scalar, checked.absent)
     return Program(source, surface, resolved, checked)
 
 

@@ -60,12 +60,14 @@ def resolve(
     script: ast.Script,
     builtins: Names,
     is_scalar: Callable[[ast.Binary], bool],
+    absent: Collection[ast.FieldGet] = (),
 ) -> nodes.Script:
     """The core of a checked script.
 
-    `is_scalar` tells of a `==` whether it compares numbers, strings, booleans or units.
+    `is_scalar` tells of a `==` whether it compares numbers, strings, booleans or units. A field access among `absent`
+    fails whenever it runs.
     """
-    return Resolver(builtins).extend(script, is_scalar)
+    return Resolver(builtins).extend(script, is_scalar, absent)
 
 
 @frozen(eq=False)
@@ -85,6 +87,7 @@ class Resolver:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.is_scalar: Callable[[ast.Binary], bool] = lambda comparison: False
+        self.absent: Collection[ast.FieldGet] = ()
         self.frame = Frame(None, {})
         self.cells = 0
         self.builtins: list[nodes.BuiltinCell] = []
@@ -93,9 +96,11 @@ class Resolver:
         self.defined: list[str] = []
         self.definitions: dict[str, Cell] = {}
 
-    def extend(self, script: ast.Script, is_scalar: Callable[[ast.Binary], bool]) -> nodes.Script:
+    def extend(
+        self, script: ast.Script, is_scalar: Callable[[ast.Binary], bool], absent: Collection[ast.FieldGet] = ()
+    ) -> nodes.Script:
         """The core of further statements. Cells, builtins and definitions are those of all statements so far."""
-        self.is_scalar = is_scalar
+        self.is_scalar, self.absent = is_scalar, absent
         self.frame = Frame(None, {})
         statements = self.items(script.statements, self.definitions)
         return nodes.Script(
@@ -338,7 +343,11 @@ class Resolver:
             export = self.module_exports(expr.record.name).get(expr.label.name)
             if export is not None:
                 return nodes.Global(export.index, expr.span)
-        return nodes.Get(self.expr(expr.record), expr.label.name, expr.span)
+        record = self.expr(expr.record)
+        if expr in self.absent:
+            # The record may hold such a field all the same, that its type does not speak of: an empty one stands in.
+            record = nodes.Seq(record, nodes.Record((), (), expr.span), expr.span)
+        return nodes.Get(record, expr.label.name, expr.span)
 
     def update(self, expr: ast.RecordUpdate) -> nodes.Expr:
         return nodes.Update(self.expr(expr.record), *self.fields(expr.fields), expr.span)

@@ -42,6 +42,7 @@ class Checked:
         operands: Mapping[ast.Binary, Type],
         projections: frozenset[ast.FieldGet],
         binders: Mapping[ast.Ident | ast.NamePattern, Entry] = MappingProxyType({}),
+        absent: frozenset[ast.FieldGet] = frozenset(),
     ) -> None:
         self.script = script
         self.problems = problems
@@ -54,6 +55,8 @@ class Checked:
         """The field accesses that read an export of a module by the module's name."""
         self.binders = binders
         """What each name stands for where it is bound; a definition at fault stands for anything."""
+        self.absent = absent
+        """The field accesses that fail whenever they run, whatever the record holds (section 3.7)."""
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -79,10 +82,7 @@ class Checked:
         return isinstance(resolved(self.operands[comparison]), Scalar)
 
     def type_of(self, expr: ast.Expr) -> Type:
-        """The type of an expression; an `Unknown` may be anything. Raises `KeyError` where checking ended before it.
-
-        Records that come from a re-opened parameter may hold other fields than their type says (section 3.7).
-        """
+        """The type of an expression; an `Unknown` may be anything. Raises `KeyError` where checking ended before it."""
         return resolved(self.types[expr])
 
     def contract(self) -> Contract:

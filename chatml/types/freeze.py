@@ -26,7 +26,7 @@ class Freezer:
         if type.__class__ is Unknown:
             if type.link is not None:
                 return self.freeze(type.link)
-            return self.variables.setdefault(type, Unknown(type.level))
+            return self.variable(type)
         if type in self.copies:
             return self.copies[type]
         if type.__class__ not in BUILDERS:
@@ -35,6 +35,12 @@ class Freezer:
         self.copies[type] = hole
         hole.link = self.copies[type] = rebuild(type, self.freeze)
         return hole.link
+
+    def variable(self, type: Unknown) -> Unknown:
+        if type not in self.variables:
+            copy = self.variables[type] = Unknown(type.level)
+            copy.promised = None if type.promised is None else self.freeze(type.promised)
+        return self.variables[type]
 
 
 def mismatch(failure: Failure, left: Type, right: Type, site: Site, span: Span) -> Mismatch:

@@ -1,7 +1,7 @@
 """The types of expressions (language.md section 3.6).
 
 The order of inference and of unifications, and which type is left and which right, are those of the specification:
-they decide which error comes first, and what a re-opened parameter stays connected to (section 3.7).
+they decide which error comes first.
 """
 
 from __future__ import annotations
@@ -97,6 +97,8 @@ class Inference:
         """The type of what each `==` and `!=` compares."""
         self.projections: set[ast.FieldGet] = set()
         """The field accesses that name an export of a module directly."""
+        self.absent: set[ast.FieldGet] = set()
+        """The field accesses that fail whenever they run: what an update kept does not have the field (section 3.7)."""
         self.binders: dict[ast.Ident | ast.NamePattern, Entry] = {}
         """What each name stands for, where it is bound."""
         self.handlers: dict[type, Callable[[Any], Type]] = {
@@ -151,16 +153,8 @@ class Inference:
         return Fault(mismatch(failure, left, right, site, span))
 
     def taken(self, type: Type) -> Type:
-        """What a new variable stands for after `unify(type, new)`.
-
-        It is the type itself, but for a parameter that is still unknown: that one is now bound to the new variable,
-        and re-opening it will not change what the variable stands for.
-        """
+        """What a part of a type is known to be."""
         known = self.prune(type)
-        if known.__class__ is Unknown and known.pinned:
-            new = Unknown(known.level)
-            self.unifier.link(known, new)
-            return new
         if known.__class__ is Con:
             return self.unifier.settled(known)
         return known
@@ -298,17 +292,13 @@ class Inference:
     def function(self, expr: ast.Lambda) -> Type:
         unifier = self.unifier
         unifier.level += 1
-        params = [self.fresh() for _ in expr.params]
+        inside = [self.fresh() for _ in expr.params]
         mark = self.scope.mark()
-        for ident, param in zip(expr.params, params, strict=True):
-            param.pinned = True
+        for ident, param in zip(expr.params, inside, strict=True):
             self.define(ident, param)
         body = self.infer(expr.body)
         self.scope.leave(mark)
-        for param in params:
-            if param.link is not None:
-                reopen(unifier, param)
-            param.pinned = False
+        params = [param if param.link is None else reopen(unifier, param) for param in inside]
         unifier.level -= 1
         return Fun(params, body, level_of([*params, body]))
 
@@ -417,6 +407,9 @@ class Inference:
                 self.unifier.site = expr
                 self.unifier.bind(tail, Extend({label: field}, self.fresh()))
                 return field
+            if self.unifier.is_loose(known.row):
+                self.absent.add(expr)
+                return self.fresh()
         field = self.fresh()
         self.equate(base, Record(Extend({label: field}, self.fresh())), "field", expr)
         return field
@@ -429,6 +422,8 @@ class Inference:
             known = Record(self.fresh())
             self.equate(base, known, "update", expr)
         noted, tail = self.unifier.flatten(known.row)
+        if noted and tail.__class__ is Unknown:
+            tail.loose = True
         fields = dict(noted)
         for field in expr.fields:
             fields[field.label.name] = self.infer(field.value)

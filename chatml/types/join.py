@@ -20,6 +20,8 @@ class _Join:
 
     def join(self, left: Type, right: Type) -> Type:
         mine, other = self.record(left), self.record(right)
+        if mine is not None and mine is other:
+            return left
         if mine is None or other is None:
             self.unifier.unify(left, right)
             return left
@@ -50,4 +52,9 @@ class _Join:
                 raise
         # Joining the fields may have bound the tails.
         tail, other_tail = self.unifier.prune(tail), self.unifier.prune(other_tail)
-        return Record(row_of(common, tail if tail is other_tail else Empty))
+        if tail is not other_tail:
+            return Record(row_of(common, Empty))
+        dropped = {label: type for label, type in [*fields.items(), *others.items()] if label not in common}
+        if dropped:
+            self.unifier.promise(dropped, tail)
+        return Record(row_of(common, tail))

@@ -170,14 +170,16 @@ class Unknown(Type):
     """A type or row that inference still looks for.
 
     `link` is what it was found to be, `level` the depth of the binding that may generalise it, and `site` the
-    expression that determined it. A `pinned` variable belongs to a parameter that may be opened again
-    (section 3.7): what is linked to it stays linked to it.
+    expression that determined it. Of a row, `promised` is an open row with the types of labels that it may not have
+    but must not have at another type: where `{ r with on = true }` joins `r`, `on` is dropped, and whatever `r` turns
+    out to be, an `on` in it is a bool. `loose`: an update kept it as the rest of a record with known fields.
     """
 
-    __slots__ = ("link", "pinned", "site")
+    __slots__ = ("link", "loose", "promised", "site")
 
     def __init__(self, level: int) -> None:
         self.level = level
         self.link: Type | None = None
-        self.pinned = False
+        self.promised: Row | None = None
+        self.loose = False
         self.site: object = None

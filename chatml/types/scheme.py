@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from chatml.records import frozen
-from chatml.types.model import CLOSED, RECURSIVE, Mu, RowVar, Type, Unknown, Var
+from chatml.types.model import CLOSED, RECURSIVE, Mu, Row, RowVar, Type, Unknown, Var
 from chatml.types.rebuild import rebuild
 from chatml.types.unify import Unifier
 
@@ -12,13 +14,15 @@ from chatml.types.unify import Unifier
 class Scheme:
     """A type, and the variables in it that each use replaces by fresh ones.
 
-    `shared`: a part occurs twice. `size` is how many parts a copy has.
+    `shared`: a part occurs twice. `size` is how many parts a copy has. `rests` are the row variables of which more is
+    known than that they may be anything: what is promised of each, and whether it is loose.
     """
 
     type: Type
     variables: tuple[Var | RowVar, ...]
     shared: bool = True
     size: int = 1
+    rests: tuple[tuple[Type, Row | None, bool], ...] = ()
 
 
 _any = Var("a")
@@ -33,11 +37,12 @@ def generalise(unifier: Unifier, type: Type) -> Type | Scheme:
     copy = _Copy(unifier)
     try:
         found = copy.visit(type)
+        rests = copy.rests()
     except CycleError:
         return type
     unifier.charge(len(copy.copies))
     if copy.variables:
-        return Scheme(found, tuple(copy.variables.values()), copy.shared, len(copy.copies))
+        return Scheme(found, tuple(copy.variables.values()), copy.shared, len(copy.copies), rests)
     return found
 
 
@@ -45,7 +50,14 @@ def instantiate(unifier: Unifier, scheme: Scheme) -> Type:
     """The type of a scheme with fresh variables of the current level."""
     level = unifier.level
     unifier.charge(scheme.size)
-    return substitute(scheme, {variable: Unknown(level) for variable in scheme.variables})
+    chosen: dict[Type, Unknown] = {variable: Unknown(level) for variable in scheme.variables}
+    instance = _Instance(chosen, scheme.shared)
+    type = instance.visit(scheme.type)
+    for variable, promised, loose in scheme.rests:
+        rest = chosen[variable]
+        rest.loose = loose
+        rest.promised = None if promised is None else instance.visit(promised)
+    return type
 
 
 def substitute(scheme: Scheme, chosen: dict[Type, Type]) -> Type:
@@ -90,20 +102,31 @@ class _Copy:
 
     def variable(self, type: Unknown) -> Type:
         if type.link is not None:
-            found = self.visit(self.prune(type))
-            held = type.pinned or (type.link.__class__ is Unknown and type.link.pinned)
-            return type if held else found
+            return self.visit(self.prune(type))
         if type.level <= self.level:
             return type
         if type not in self.variables:
             self.variables[type] = Var(f"t{len(self.variables)}")
         return self.variables[type]
 
+    def rests(self) -> tuple[tuple[Type, Row | None, bool], ...]:
+        """What is known of the rows among the variables; promises may mention further variables."""
+        found: list[tuple[Type, Row | None, bool]] = []
+        done = 0
+        while done < len(self.variables):
+            waiting = [*self.variables][done:]
+            done += len(waiting)
+            for variable in waiting:
+                if variable.loose or variable.promised is not None:
+                    promised = None if variable.promised is None else self.visit(variable.promised)
+                    found.append((self.variables[variable], promised, variable.loose))
+        return tuple(found)
+
 
 class _Instance:
     """A copy in which quantified variables are replaced."""
 
-    def __init__(self, chosen: dict[Type, Type], shared: bool) -> None:
+    def __init__(self, chosen: Mapping[Type, Type], shared: bool) -> None:
         self.chosen = chosen
         self.shared = shared
         self.copies: dict[int, Type] = {}

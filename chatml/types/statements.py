@@ -81,7 +81,7 @@ class Statements:
         """
         inference = self.inference
         inference.problems, inference.types, inference.operands, inference.projections = [], {}, {}, set()
-        inference.binders = {}
+        inference.binders, inference.absent = {}, set()
         if work is None:
             work = WORK + WORK_PER_CHARACTER * (script.span.right - script.span.left)
         inference.unifier.work = work
@@ -97,6 +97,7 @@ class Statements:
             operands=inference.operands,
             projections=frozenset(inference.projections),
             binders=inference.binders,
+            absent=frozenset(inference.absent),
         )
 
     def mark(self) -> Mark:

@@ -73,8 +73,8 @@ class Unifier:
         self.level = 0
         self.site: object = None
         """The expression that is being looked at; a variable bound now remembers it."""
-        self.trail: list[tuple[Type, Type | None, int, object]] = []
-        """What bindings and levels were before each change of one."""
+        self.trail: list[tuple[Type, Type | None, int, object, Row | None]] = []
+        """What bindings, levels and promises were before each change of one."""
         self.seen: dict[tuple[int, int], tuple[Type, Type]] = {}
         """Pairs taken to be equal while they are compared: what makes cyclic types terminate."""
         self.indexed: dict[Type, tuple[dict[str, Type], Type]] = {}
@@ -114,20 +114,16 @@ class Unifier:
         while link.__class__ is Unknown and link.link is not None:
             chain.append(link)
             link = link.link
-        self.shorten(chain, link)
+        site = chain.pop().site
+        for variable in chain:
+            self.note(variable)
+            variable.link = link
+            variable.site = site
         return link
 
-    def shorten(self, chain: list[Unknown], end: Type) -> None:
-        """Link the variables of a chain to its end, or to the first pinned one on the way."""
-        site = chain.pop().site
-        for variable in reversed(chain):
-            following = variable.link
-            if following.__class__ is Unknown and following.pinned:
-                end, site = following, following.site
-            elif following is not end:
-                self.trail.append((variable, following, variable.level, variable.site))
-                variable.link = end
-                variable.site = site
+    def note(self, variable: Unknown) -> None:
+        """Note what is known of a variable before that changes."""
+        self.trail.append((variable, variable.link, variable.level, variable.site, variable.promised))
 
     def find(self, row: Type, label: str) -> tuple[Type | None, Type]:
         """The type of a label in a row, if it is there, and else what follows the labels that are."""
@@ -151,7 +147,7 @@ class Unifier:
 
     def link(self, variable: Unknown, target: Type) -> None:
         """Bind a variable without asking whether that is sound."""
-        self.trail.append((variable, variable.link, variable.level, variable.site))
+        self.note(variable)
         variable.link = target
         variable.site = self.site
 
@@ -166,10 +162,10 @@ class Unifier:
         trail = self.trail
         self.indexed.clear()
         while len(trail) > mark:
-            type, link, level, site = trail.pop()
+            type, link, level, site, promised = trail.pop()
             type.level = level
             if type.__class__ is Unknown:
-                type.link, type.site = link, site
+                type.link, type.site, type.promised = link, site, promised
 
     def search(self, type: Type, level: int, wanted: Unknown | None) -> bool:
         """Lower every variable in a type to a level, and say whether `wanted`, one of that level, is among them."""
@@ -186,13 +182,15 @@ class Unifier:
                 found = True
             elif type.__class__ is Unknown:
                 if type.level > level:
-                    trail.append((type, type.link, type.level, type.site))
+                    self.note(type)
                     type.level = level
                 if type.link is not None:
                     stack.append(self.prune(type))
+                elif type.promised is not None:
+                    stack.append(type.promised)
             else:
                 if type.level > level:
-                    trail.append((type, None, type.level, None))
+                    trail.append((type, None, type.level, None, None))
                     type.level = level
                 stack.extend(CHILDREN[type.__class__](type))
         self.charge(len(visited))
@@ -202,11 +200,45 @@ class Unifier:
         """Bind a free variable, unless it occurs in the target where a type must not contain itself."""
         if target.__class__ is Unknown:
             if target.level > variable.level:
-                self.trail.append((target, None, target.level, target.site))
-                target.level = variable.level
+                self.search(target, variable.level, None)
         elif target.level >= variable.level and self.search(target, variable.level, variable):
             self.refuse_unguarded(variable, target)
         self.link(variable, target)
+        if variable.promised is not None:
+            self.keep(variable.promised, target)
+
+    def promise(self, fields: dict[str, Type], row: Row) -> None:
+        """Hold a row to types of labels that it may turn out to have. Raises `Failure`."""
+        self.seen = {}
+        self.keep(Extend(fields, self.fresh()), row)
+
+    def keep(self, promised: Row, row: Row) -> None:
+        """Hold a row to what is promised of labels that it may have. Raises `Failure`."""
+        fields, _ = self.flatten(row)
+        if fields:
+            known = Extend(fields, self.fresh())
+            self.unify_rows("field", Record(promised), Record(known), promised, known)
+        _, rest = self.flatten(row)
+        if not isinstance(rest, Unknown):
+            return
+        if rest.promised is None:
+            self.note(rest)
+            rest.promised = promised
+            self.search(promised, rest.level, None)
+        else:
+            self.unify_rows("field", Record(rest.promised), Record(promised), rest.promised, promised)
+
+    def is_loose(self, row: Row) -> bool:
+        """Whether an update kept the rest of a record that has this row now."""
+        following: Row | None = row
+        while following is not None and following is not Empty:
+            if isinstance(following, Unknown):
+                if following.loose:
+                    return True
+                following = following.link
+            else:
+                following = following.tail if isinstance(following, Extend) else None
+        return False
 
     def refuse_unguarded(self, variable: Unknown, target: Type) -> None:
         """Raise `Failure` for a variable that occurs in a type which must not contain itself there.

@@ -7,7 +7,15 @@ from collections.abc import Callable
 from tests.chatml.program_choices import Choices, Chooser
 
 FIELDS = ("a", "b", "c")
-RECORDS = ("{ a = 1 }", "{ b = 1 }", "{ a = 1; b = 2; c = 3 }", "{ a = { a = 1 }; b = 2 }")
+RECORDS = (
+    "{ a = 1 }",
+    "{ b = 1 }",
+    "{ a = 1; b = 2; c = 3 }",
+    "{ a = { a = 1 }; b = 2 }",
+    '{ a = 1; b = true; c = "s" }',
+)
+OPERATIONS = (" + 1", " && true", ' ++ "s"', ".a + 1")
+CONSTANTS = ("1", "true", '"s"')
 PARTS = ("1", "1", "1", "2", "true", '"s"', "`A", "[]")
 
 
@@ -38,8 +46,10 @@ class RowWriter:
         return f"let {'rec ' if recursive else ''}{name} {' '.join(params)} = {body}"
 
     def use(self) -> str:
+        if not self.below(3):
+            return f"print({self.call(1, [])}.{self.pick(FIELDS)}{self.pick(OPERATIONS)})"
         name = f"v{len(self.values)}"
-        text = f"let {name} = {self.expression(1 + self.below(2), [])}"
+        text = f"let {name} = {self.expression(1 + self.below(2), [])}\nprint({name})"
         self.values.append(name)
         return text
 
@@ -109,6 +119,9 @@ class RowWriter:
     def task(self, depth: int, scope: list[str]) -> str:
         return f"Task.pure({self.expression(depth, scope)})"
 
+    def number(self, depth: int, scope: list[str]) -> str:
+        return f"({self.expression(0, scope)}.{self.pick(FIELDS)} + 1)"
+
     def cell(self, depth: int, scope: list[str]) -> str:
         new = self.expression(depth, [*scope, "!l"])
         return f"(let l = ref({self.expression(depth, scope)}) in l := {new}; !l)"
@@ -133,4 +146,45 @@ FORMS: tuple[Callable[[RowWriter, int, list[str]], str], ...] = (
     RowWriter.callback,
     RowWriter.task,
     RowWriter.cell,
+    RowWriter.number,
 )
+
+
+class HelperWriter:
+    """Writes helpers that pass records on, most of them well typed, and reads of fields from what they give back."""
+
+    def __init__(self, chooser: Chooser) -> None:
+        self.pick = Choices(chooser).pick
+        self.below = chooser.below
+        self.helpers = 0
+
+    def program(self) -> str:
+        """Up to three helpers, each of which may call those before it, and a read of a field from a call of one."""
+        lines = []
+        for number in range(1 + self.below(3)):
+            lines.append(f"let f{number} x y = {self.passed(2)}")
+            self.helpers += 1
+        call = f"f{self.below(self.helpers)}({self.record()}, {self.record()})"
+        return "\n".join([*lines, f"let r = {call}", f"print(r.{self.pick(FIELDS)}{self.pick(OPERATIONS[:3])})"])
+
+    def record(self) -> str:
+        fields = "; ".join(f"{label} = {self.pick(CONSTANTS)}" for label in FIELDS[1:] if self.below(2))
+        return f"{{ a = 1; {fields} }}"
+
+    def passed(self, depth: int) -> str:
+        """A record that a helper makes of its parameters."""
+        if depth < 0 or not self.below(4):
+            return self.pick(["x", "x", "y", self.record()])
+        one, other = self.passed(depth - 1), self.passed(depth - 1)
+        forms = [
+            f"(if {self.pick(['x.a == 1', 'y.a == 2', 'true', 'false'])} then {one} else {other})",
+            f"{{ {self.pick('xy')} with {self.pick(FIELDS)} = {self.pick(CONSTANTS)} }}",
+            f"(let k = x.{self.pick(FIELDS)} in {one})",
+            f"(let k : {{ a : int }} = {self.pick('xy')} in {self.pick(['k', one])})",
+            f"[{one}, {other}][0]",
+            f"(let k = ref({one}) in k := {other}; !k)",
+            f"(match {self.pick('xy')} with | {{ a = 1; _ }} -> {one} | _ -> {other})",
+        ]
+        if self.helpers:
+            forms.append(f"f{self.below(self.helpers)}({one}, {other})")
+        return self.pick(forms)

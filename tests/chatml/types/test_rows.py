@@ -6,10 +6,11 @@ import pytest
 
 import chatml
 from chatml.pipeline import ENGINES
-from chatml.types.model import Array, Empty, Extend, Int, Record, Unknown
+from chatml.types.model import Array, Bool, Empty, Extend, Fun, Int, Record, Unknown, Var
 from chatml.types.rebuild import row_of
 from chatml.types.unify import Failure, Unifier
 from tests.chatml.observe import observe
+from tests.chatml.types.checking import check_text
 
 UPDATES_AND_BASES = {
     "elements": (
@@ -80,3 +81,25 @@ def test_a_row_may_hold_itself_in_a_field() -> None:
     unifier.bind(tail, Extend({"next": Array(Record(tail))}, Empty))
     fields, end = unifier.flatten(tail)
     assert (list(fields), end) == (["next"], Empty)
+
+
+def test_a_field_that_an_update_did_not_keep() -> None:
+    """The record may hold such a field where its type does not speak of it; its type would be anybody's guess."""
+    text = """
+let set r v = print(r.name); { r with x = v }
+let t = set(if true then { name = "a"; hidden = "s" } else { name = "b" }, 1)
+print(t.hidden + 1)
+"""
+    for engine in ENGINES:
+        outcome = observe(text, engine=engine)
+        assert outcome.printed == ("a",)
+        assert outcome.error is not None
+        assert outcome.error.code == "runtime.no_field"
+
+
+def test_a_contract_holds_promises() -> None:
+    checked = check_text('let x = { tag = "s" } let f r on = if on then { r with tag = 1 } else r')
+    state = Var("state")
+    contract = checked.contract()
+    assert contract.fit("f", Fun([state, Bool], state)) is None
+    assert contract.fit("x", state) is not None

@@ -73,6 +73,25 @@ ACCEPTED = {
         let value n = let m : node = n in m.v
         let v = value({ v = 1; next = `End; extra = true })
         """,
+    "3.7 a parameter closed by its body gives back what the body sees": """
+        let first r = let y : { a : int } = r in r
+        print(first({ a = 1; b = 2 }).a)
+        """,
+    "3.7 what updates share with their base they keep": """
+        let pair r = [r, { r with n = 1 }]
+        let s = pair({ n = 0; b = true })
+        let t = pair({ n = 0; c = "c" })
+        print(if s[0].b then t[1].c else "")
+        """,
+    "3.8 a label that a join drops may be there at its type": """
+        let note r on = if on then { r with tag = "t" } else r
+        print(note({ tag = "s"; k = 1 }, true).tag ++ "")
+        print(note({ k = 1 }, true).k + 1)
+        """,
+    "3.8 a record joins itself": """
+        let f x = if x.b == 0 then x else x
+        let c : bool = f({ b = 1; c = true }).c
+        """,
     "3.8 the fields of records are joined": """
         let c = true
         let p = if c then { at = { x = 1; y = 2 }; n = 1 } else { at = { x = 3 }; n = 2 }
@@ -187,6 +206,59 @@ REJECTED = {
         let v = note({ a = 1; c = 3 })
         """,
         "type.extra_field",
+    ),
+    "3.7 a field keeps its type on the way through a helper": (
+        "let f x = if x.b == 0 then x else x let n : int = f({ b = 1; c = true }).c",
+        "type.mismatch",
+    ),
+    "3.7 a field keeps its type on the way through an update": (
+        """
+        let update r = let n = r.name in { r with extra = 1 }
+        print(String.length(update({ name = "a"; x = [1] }).x))
+        """,
+        "type.mismatch",
+    ),
+    "3.7 what an update of a base shares with it is what the base has": (
+        "let pair r = [r, { r with n = 1 }] let s = pair({ n = 0; c = true }) print(s[0].b)",
+        "type.missing_field",
+    ),
+    "3.7 another record that is given back has no fields of the parameter": (
+        "let f r q = if r.a == 0 then r else (let z : { a : int } = q in z) print(f({ a = 1; b = 1 }, { a = 1 }).b)",
+        "type.missing_field",
+    ),
+    "3.7 a record in a ref stays closed": (
+        """
+        let store cell x = cell := { a = 1 }; cell := x; x.a
+        print(store(ref({ a = 0; b = 1 }), { a = 1; b = "s" }))
+        """,
+        "type.extra_field",
+    ),
+    "3.7 a field that a rest lacks is missing but where it is read directly": (
+        """
+        let set r v = print(r.name); { r with x = v }
+        let get r = r.zzz
+        print(get(set({ name = "a" }, 1)))
+        """,
+        "type.missing_field",
+    ),
+    "3.8 a label that a join drops has no other type": (
+        'let note r on = if on then { r with tag = 1 } else r print(note({ tag = "s" }, true))',
+        "type.mismatch",
+    ),
+    "3.8 a label that a join drops has no other type behind a helper": (
+        """
+        let note r on = if on then { r with tag = 1 } else r
+        let again r = note(r, true)
+        print(again({ tag = "s" }))
+        """,
+        "type.mismatch",
+    ),
+    "3.8 a label that a join drops has no other type in a recursion": (
+        """
+        let rec go n r = if n == 0 then r else go(n - 1, if n == 2 then { r with tag = n } else r)
+        print(go(3, { tag = "s" }))
+        """,
+        "type.mismatch",
     ),
     "3.8 arrays do not join": ("let xs = if true then [{ a = 1 }] else [{ a = 1; b = 2 }]", "type.extra_field"),
     "3.9 a group is monomorphic inside": ('let rec f x = x and g y = f(1) + string_length(f("s"))', "type.mismatch"),

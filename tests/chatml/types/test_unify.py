@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from chatml.types.model import Array, Fun, Int, Record, Type, Unknown
+from chatml.types.model import Array, Fun, Int, Type, Unknown
 from chatml.types.show import show
 from chatml.types.unify import Failure, Unifier
 from tests.chatml.types.recipes import Maker, Recipe, recipes
@@ -92,19 +92,6 @@ def test_a_long_chain_of_variables_is_walked_once():
     unifier.unify(variables[-1], Int)
     assert {unifier.prune(variable).__class__ for variable in variables} == {Int.__class__}
     assert all(variable.link is Int for variable in variables)
-
-
-def test_a_pinned_variable_keeps_what_is_linked_to_it():
-    unifier = Unifier()
-    left, pinned, right = Unknown(0), Unknown(0), Unknown(0)
-    pinned.pinned = True
-    for one, other in ((left, pinned), (pinned, right), (right, Int)):
-        unifier.unify(one, other)
-    assert unifier.prune(left) is Int
-    assert left.link is pinned
-    unifier.link(pinned, Record(Unknown(0)))
-    assert isinstance(unifier.prune(left), Record)
-    assert unifier.prune(right) is Int
 
 
 def test_binding_lowers_the_levels_of_a_type():

@@ -89,7 +89,7 @@ class Workspace:
             with deep():
                 script = parse(source)
                 checked = self.checked(script)
-                added = self.resolver.extend(script, checked.is_scalar)
+                added = self.resolver.extend(script, checked.is_scalar, checked.absent)
             values = self.engine.extend(added, journal, self.inside())
         except BaseException:
             self.forget(before)
