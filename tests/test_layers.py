@@ -73,6 +73,9 @@ ROOMS = (
 DOORS = ("chatml", "chatmd", "chatml_runtime", "chatml_shell")
 """Packages whose rooms are listed one by one: the bare name is the door alone."""
 
+PROSE = set(DOORS)
+"""Names of modules that are words as well: a string `"chatml"` is the name of a command more often than an import."""
+
 LATE = {
     "chatml_tools": "a command is loaded when it is called",
     "chatmd.request.resources": "HTML needs an optional extra",
@@ -100,16 +103,19 @@ def room(name: str) -> tuple[int, str]:
 
 
 def imports(module: ModuleFile) -> Iterator[tuple[str, ast.AST, bool]]:
-    """What a module imports at run time: the name, the code that does it, and whether it stands inside a function."""
+    """What a module imports: the name, the code that does it, and whether it stands inside a function.
+
+    An import for type checking alone counts like any other, and so does one by string: a knot that hides in an
+    annotation or in a name is a knot all the same.
+    """
     tree = ast.parse(module.path.read_text(encoding="utf-8"))
     waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
     while waiting:
         node, inside = waiting.pop()
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            waiting += [(child, inside) for child in node.orelse]
-            continue
         if isinstance(node, ast.Call) and ast.unparse(node.func).lstrip("_") == "lazy":
             yield ast.literal_eval(node.args[0]), ast.Expr(node), inside
+        if isinstance(node, ast.Constant) and node.value in NAMES and node.value not in PROSE:
+            yield str(node.value), ast.Expr(node), False
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node, inside

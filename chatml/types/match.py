@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from chatml.source import Span
 from chatml.syntax import ast
 from chatml.types.coverage import Coverage
 from chatml.types.elaborate import payload
+from chatml.types.environment import Entry
 from chatml.types.facts import DuplicateArm, DuplicateBinder, Fault, RedundantArm, Site
 from chatml.types.join import join
 from chatml.types.labels import refuse_repetition
 from chatml.types.model import Bool, Empty, Extend, Float, Int, Record, String, Type, Unit, Unknown, Variant
 from chatml.types.patterns import is_catch_all, key_of, parts_of, show_pattern
 from chatml.types.rebuild import row_of
+from chatml.types.scope import Scope
 from chatml.types.unify import Failure, Unifier, unfolded
 
-if TYPE_CHECKING:
-    from chatml.types.infer import Inference
+
+class Inference(Protocol):
+    """What a match needs of the inference that it is part of, which is built on this module."""
+
+    unifier: Unifier
+    scope: Scope[Entry]
+    fresh: Callable[[], Unknown]
+
+    def infer(self, expr: ast.Expr) -> Type: ...
+
+    def define(self, binder: ast.Ident | ast.NamePattern, entry: Entry) -> None: ...
+
+    def mismatch(self, failure: Failure, left: Type, right: Type, site: Site, span: Span) -> Fault: ...
 
 
 class Matching:
