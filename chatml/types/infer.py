@@ -424,6 +424,7 @@ class Inference:
         noted, tail = self.unifier.flatten(known.row)
         if noted and tail.__class__ is Unknown:
             tail.loose = True
+        self.unifier.charge(len(noted))
         fields = dict(noted)
         for field in expr.fields:
             fields[field.label.name] = self.infer(field.value)

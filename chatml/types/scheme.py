@@ -25,6 +25,9 @@ class Scheme:
     rests: tuple[tuple[Type, Row | None, bool], ...] = ()
 
 
+COPYING = 8
+"""What the copy of one part of a type costs, in parts that are looked at."""
+
 _any = Var("a")
 ANYTHING = Scheme(_any, (_any,))
 """The type of a name whose definition is at fault: it fits everywhere, so that one fault is reported once."""
@@ -40,7 +43,6 @@ def generalise(unifier: Unifier, type: Type) -> Type | Scheme:
         rests = copy.rests()
     except CycleError:
         return type
-    unifier.charge(len(copy.copies))
     if copy.variables:
         return Scheme(found, tuple(copy.variables.values()), copy.shared, len(copy.copies), rests)
     return found
@@ -49,7 +51,7 @@ def generalise(unifier: Unifier, type: Type) -> Type | Scheme:
 def instantiate(unifier: Unifier, scheme: Scheme) -> Type:
     """The type of a scheme with fresh variables of the current level."""
     level = unifier.level
-    unifier.charge(scheme.size)
+    unifier.charge(COPYING * scheme.size)
     chosen: dict[Type, Unknown] = {variable: Unknown(level) for variable in scheme.variables}
     instance = _Instance(chosen, scheme.shared)
     type = instance.visit(scheme.type)
@@ -77,6 +79,7 @@ class _Copy:
 
     def __init__(self, unifier: Unifier) -> None:
         self.prune = unifier.prune
+        self.charge = unifier.charge
         self.level = unifier.level
         self.variables: dict[Unknown, Var | RowVar] = {}
         self.shared = False
@@ -96,6 +99,7 @@ class _Copy:
             return copy
         if type.level == RECURSIVE or type.__class__ is Mu:
             raise CycleError
+        self.charge(COPYING)
         self.copies[id(type)] = None
         copy = self.copies[id(type)] = rebuild(type, self.visit)
         return copy

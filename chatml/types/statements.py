@@ -24,7 +24,7 @@ from chatml.types.model import Type, Unknown
 from chatml.types.scheme import ANYTHING
 from chatml.types.unify import TooMuch
 
-WORK, WORK_PER_CHARACTER = 500_000, 50
+WORK, WORK_PER_CHARACTER = 500_000, 20
 """How many parts of types a check may copy and search: hardly one for each character in a usual script."""
 
 
@@ -196,6 +196,7 @@ class Statements:
         if not isinstance(entry, ModuleType):
             type = Freezer().freeze(entry) if isinstance(entry, Type) else None
             raise Fault(NotAModule(place, name, type, isinstance(entry, Unknown)))
+        self.inference.unifier.charge(len(entry.exports))
         hidden = self.hidden_by(entry)
         if hidden:
             raise Fault(OpenShadows(place, name, tuple(hidden)))

@@ -121,6 +121,35 @@ def test_types_that_double_with_each_line_are_refused(name: str):
     assert [problem.__class__ for problem in problems] == [TooLarge]
 
 
+PROPORTIONATE = {
+    "group": lambda count: "let rec f0 x = x " + "".join(f"and f{n + 1} x = f{n}(x) " for n in range(count)),
+    "booleans": lambda count: "let f a = " + " && ".join(["a < 1"] * count),
+    "one name": lambda count: "let f x = x\n" + "let f x = f(x)\n" * count,
+    "tags": lambda count: "let f x = match x with " + "".join(f"| `T{n} -> {n} " for n in range(count)),
+    "opens": lambda count: "".join(f"module M{n} = struct let x{n} = 1 end\nopen M{n}\n" for n in range(count)),
+    "joins": lambda count: "let f c = " + "if c == 0 then { a = 1; b = 2 } else " * count + "{ a = 1 }",
+}
+"""Scripts that grow with a number."""
+
+
+@pytest.mark.parametrize("name", PROPORTIONATE)
+def test_work_grows_with_the_text(name: str) -> None:
+    def work(count: int) -> float:
+        statements, most = Statements(environment(CORE)), 10_000_000
+        assert statements.extend(parse(Source("growing", PROPORTIONATE[name](count))), most).problems == ()
+        return most - statements.inference.unifier.work
+
+    assert work(4_000) <= 2.2 * work(2_000) + 10
+
+
+def test_copies_count_as_work_while_they_are_made() -> None:
+    """The copy of a type that doubles with each line is given up within the budget, not after it."""
+    statements = Statements(environment(CORE))
+    program = "let p x = x\n" + "let p = { a = p; b = p }\n" * 40 + "let after = p\n" * 1_000
+    checked = statements.extend(parse(Source("doubling", program)))
+    assert [problem.__class__ for problem in checked.problems] == [TooLarge]
+
+
 def test_beyond_any_room_it_is_a_diagnostic():
     script = parse(Source("deep", "let a = 1\nlet x = " + " + ".join(["1"] * 5_000) + "\nlet b = a + 1"))
     statements = Statements(environment(CORE))
