@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from chatml.builtins.effects import Effect, effect_module
-from chatml.builtins.schemes import JSON, A, variant
-from chatml.types.model import Array, Int, String
+from chatml.builtins.schemes import JSON, A, record, variant
+from chatml.builtins.tool_call import TOOL_CALL_TYPE
+from chatml.types.model import Array, Int, String, Unit
 
 OUTCOME = variant(Ok=JSON, Error=String)
 
@@ -52,10 +53,16 @@ RUNTIME = effect_module(
 
 UI = effect_module("Ui", [Effect("notify", [String])])
 
+REPLY = variant(Answered=record(answer=String, by=String, at_ms=Int), Expired=Unit)
+"""The alias `reply`: what comes of a question that has a time (live.md section D.4)."""
+
 APPROVAL = effect_module(
     "Approval",
     [
         Effect("ask_text", [String], String),
         Effect("ask_choice", [String, Array(String)], String),
+        Effect("ask_text_within", [String, Int], REPLY),
+        Effect("ask_choice_within", [String, Array(String), Int], REPLY),
+        Effect("ask_about", [TOOL_CALL_TYPE, String, Array(String), Int], REPLY),
     ],
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chatml.builtins.operations import APPROVAL, UI
-from chatml.surfaces.model import Surface
+from chatml.builtins.operations import APPROVAL, REPLY, UI
+from chatml.surfaces.model import Alias, Surface
 from chatml.surfaces.moderator import MODERATOR
 
-UI_MODERATOR = MODERATOR.combine(Surface(modules=(UI, APPROVAL)))
+UI_MODERATOR = MODERATOR.combine(Surface(modules=(UI, APPROVAL), aliases=(Alias("reply", REPLY),)))

@@ -40,12 +40,18 @@ REMAINDER = Addition("portable.remainder", "%", "write `a - a / b * b` for `a % 
 NEGATION = Addition("portable.not", NOT, "write `if a then false else true` for `not(a)`, or define `not` yourself")
 MODULES = frozenset({"Path", "Text", "Int", "Float"})
 MEMBERS = {"Array": {"sort_by"}, "Json": {"canonical"}, "Tool_call": {"path", "arg_int"}}
+APPROVAL = {"ask_choice_within": "ask_choice", "ask_text_within": "ask_text", "ask_about": "ask_choice"}
+"""The questions with a time, and what others have in their place."""
 
-WATCHED = MODULES.union(MEMBERS, [NOT])
+WATCHED = MODULES.union(MEMBERS, [NOT, "Approval"])
 
 
 def builtin(name: str) -> Addition:
     return Addition("portable.builtin", name, "write it yourself, as a function or a module of the script")
+
+
+def question(name: str) -> Addition:
+    return Addition("portable.builtin", f"Approval.{name}", f"use `Approval.{APPROVAL[name]}`, which waits for ever")
 
 
 def find_additions(script: ast.Script) -> tuple[Diagnostic, ...]:
@@ -71,6 +77,8 @@ def find_additions(script: ast.Script) -> tuple[Diagnostic, ...]:
             case ast.FieldGet(record=ast.Name(name=name), label=label, span=span) if name not in own:
                 if label.name in MEMBERS.get(name, ()):
                     warnings.append(builtin(f"{name}.{label.name}").warning(span))
+                elif name == "Approval" and label.name in APPROVAL:
+                    warnings.append(question(label.name).warning(span))
             case ast.And(op_span=span):
                 warnings.append(AND.warning(span))
             case ast.Or(op_span=span):

@@ -26,7 +26,7 @@ from chatml_runtime.moderation.moderator import Moderator
 from chatml_runtime.moderation.outcome import Outcome
 from chatml_runtime.moderation.vocabulary import ToolDesc
 from chatml_runtime.script import problems
-from chatml_runtime.script.approvals import PendingRequest
+from chatml_runtime.script.approvals import Answered, Expired, PendingRequest, Response
 from chatml_runtime.script.errors import SessionBusyError
 
 
@@ -56,10 +56,12 @@ class Controller:
         work: AsyncWork | None = None,
         parallel_tools: bool = True,
         clock_ms: Callable[[], int] = wall_clock_ms,
+        max_wait_ms: int | None = None,
     ) -> None:
         """`resumed` if the moderator was restored from a snapshot. `compact` is what a request for compaction calls,
         if the policy honours it. `approval` asks a person in place of the view. `work` holds the jobs and timers: the
-        session is registered there, and forgotten when it ends."""
+        session is registered there, and forgotten when it ends. `max_wait_ms` is how long the view asks a question that
+        has no time of its own: after that, the operation that asks fails."""
         self.policy = policy
         self.driver = TurnDriver(
             moderator,
@@ -95,7 +97,9 @@ class Controller:
         self._handed_over: list[HistoryEntry] = []
         self._text_once: list[str] = []
         self._shown_keys: set[str] = set()
-        self._answer: asyncio.Future[str] | None = None
+        self._answer: asyncio.Future[Response] | None = None
+        self._max_wait_ms = max_wait_ms
+        self._deadline: float | None = None
         self._answered = False
         self._turn_wanted: StartReason | None = None
         self._compaction_wanted = False
@@ -140,11 +144,14 @@ class Controller:
 
     # What a host says
 
-    def submit(self, text: str) -> None:
-        """Take what the person has typed. Blank text is ignored, except as an answer. Only in the event loop."""
+    def submit(self, text: str, *, by: str = "") -> None:
+        """Take what a person has typed. Blank text is ignored, except as an answer. Only in the event loop.
+
+        `by` is who that is, where the host knows.
+        """
         if self._answer is not None and not self._answer.done():
             self._ready.clear()
-            self._answer.set_result(text)
+            self._answer.set_result(Answered(text, by, self._clock_ms()))
             return
         text = text.strip()
         if not text or self.is_ended or self._closed or self._failure is not None:
@@ -374,16 +381,30 @@ class Controller:
         self._notes.clear()
         return tuple(self._handed_over)
 
-    async def answer(self, request: PendingRequest, problem: str | None) -> str:
-        """See `ApprovalProvider`: the next `submit` is the answer."""
-        self._answer = asyncio.get_running_loop().create_future()
+    async def answer(self, request: PendingRequest, problem: str | None) -> Response:
+        """See `ApprovalProvider`: the next `submit` is the answer, or the time is over."""
+        loop = asyncio.get_running_loop()
+        within_ms = self._max_wait_ms if request.within_ms is None else request.within_ms
+        if problem is None:
+            self._deadline = None if within_ms is None else loop.time() + within_ms / 1000
+        waiting: asyncio.Future[Response] = loop.create_future()
+        self._answer = waiting
+        ring = None if self._deadline is None else loop.call_at(self._deadline, expire, waiting, within_ms)
         try:
             self._view.ask(request, problem)
             self._ready.set()
-            return await self._answer
+            return await waiting
         finally:
+            if ring is not None:
+                ring.cancel()
             self._answer = None
             self._answered = True
+
+
+def expire(waiting: asyncio.Future[Response], within_ms: int | None) -> None:
+    """Nobody has answered in time."""
+    if not waiting.done():
+        waiting.set_result(Expired(within_ms))
 
 
 def user_message(text: str) -> Json:

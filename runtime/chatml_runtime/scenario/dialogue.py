@@ -29,8 +29,9 @@ from chatml_runtime.host.succession import (
 from chatml_runtime.host.turns import Question, Steps, TurnDriver, TurnInput
 from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry, Json
 from chatml_runtime.moderation.vocabulary import ToolCall
+from chatml_runtime.script.approvals import Response
 
-Asking: TypeAlias = Generator[Question, str, None]
+Asking: TypeAlias = Generator[Question, Response, None]
 """Goes on as far as it can, and yields each question whose answer it needs to go on."""
 
 Result = TypeVar("Result")
@@ -135,7 +136,7 @@ class Dialogue:
         self.history.append(entry)
 
 
-def asking(steps: Steps[Result]) -> Generator[Question, str, Result]:
+def asking(steps: Steps[Result]) -> Generator[Question, Response, Result]:
     """Carry out what the driver wants in plain calls; its questions are handed on."""
     try:
         wish = next(steps)

@@ -15,11 +15,11 @@ from chatml_runtime.moderation.results import EventInput, RunRecord
 from chatml_runtime.moderation.vocabulary import Event, ItemAppended, Phase, TurnEnd, TurnStart
 from chatml_runtime.scenario.brief import brief_effect, brief_event, item_line, value_text
 from chatml_runtime.scenario.dialogue import Asking, Dialogue
-from chatml_runtime.scenario.host import DataHost
+from chatml_runtime.scenario.host import MOST_MOMENTS, DataHost
 from chatml_runtime.scenario.model import Advance, Append, Deliver, Line, Respond, Say, Scenario, Speak
 from chatml_runtime.scenario.records import Ending, Problem, Record, ShownEffect, Status, problem_of
 from chatml_runtime.script import problems
-from chatml_runtime.script.approvals import PendingRequest
+from chatml_runtime.script.approvals import Answered, Expired, PendingRequest, Response
 from chatml_runtime.script.errors import (
     BudgetExceededError,
     CommitRejectedError,
@@ -60,6 +60,7 @@ class Stage:
         self.replaying = False
         self.asked: tuple[str, str, str] | None = None
         self.coming = ("", "")
+        self.expires_ms: int | None = None
         self.moderator = Moderator.create(
             artifact,
             allocator=self.allocator,
@@ -86,8 +87,8 @@ class Stage:
                 self.say(line)
             case Speak():
                 self.speak(line)
-            case Respond(text=text):
-                self.respond(text)
+            case Respond(text=text, by=by):
+                self.respond(Answered(text, by, self.host.now_ms))
             case Advance(ms=ms):
                 self.advance(ms)
         return self.records
@@ -155,7 +156,7 @@ class Stage:
         self.conversing = steps
         self.go_on(None)
 
-    def go_on(self, answer: str | None) -> None:
+    def go_on(self, answer: Response | None) -> None:
         """Go on with a run, with the answer if it waits for one; what goes wrong ends the run, as in every host."""
         steps = self.conversing
         assert steps is not None
@@ -172,21 +173,32 @@ class Stage:
             if question.problem is not None:
                 self.refuse(self.asked or (None, None, ""), SessionError(question.problem))
 
-    def respond(self, text: str) -> None:
+    def respond(self, response: Response) -> None:
         self.replaying = False
         if self.asked is not None:
             self.coming = self.asked[1:]
         if self.conversing is not None:
-            self.go_on(text)
+            self.go_on(response)
             return
         try:
-            self.moderator.resume(text, self.given())
+            self.moderator.resume(response, self.given())
         except SessionError as error:
             self.refuse((None, None, "") if self.asked is None else self.asked, error)
         except (HandlerError, CommitRejectedError, ReplayError):
             return  # the observer has recorded it
 
     def advance(self, ms: int) -> None:
+        """Let time pass; a question expires on the way, after what arrives at that moment."""
+        end_ms = self.host.now_ms + ms
+        for _ in range(MOST_MOMENTS):
+            expires_ms = self.expires_ms
+            if expires_ms is None or expires_ms > end_ms:
+                break
+            self.pass_time(expires_ms - self.host.now_ms)
+            self.respond(Expired())
+        self.pass_time(end_ms - self.host.now_ms)
+
+    def pass_time(self, ms: int) -> None:
         for arrived in self.host.advance(ms):
             if arrived:  # what a failed replay has left waits for the next event
                 self.arrive(arrived)
@@ -211,6 +223,8 @@ class Stage:
     def run_ended(self, run: RunRecord) -> None:
         """Make the record of a handler run that has just ended."""
         phase, (event, brief) = run.phase.value, self.coming
+        within_ms = None if run.pending is None else run.pending.within_ms
+        self.expires_ms = None if within_ms is None else self.host.now_ms + within_ms
         self.asked = (phase, event, brief) if run.status is RunStatus.SUSPENDED else None
         problem = unexpected_decision(run.outcome, run.phase)
         self.records.append(
@@ -250,6 +264,7 @@ class Stage:
             value_text(moderator.state),
             queue=tuple(value_text(queued) for queued in moderator.queued_events),
             pending=moderator.pending,
+            expires_ms=self.expires_ms,
             halted=moderator.is_halted,
             logs=taken(self.host.logs),
             printed=taken(self.printed),

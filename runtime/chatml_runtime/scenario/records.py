@@ -10,7 +10,7 @@ import attrs
 from chatml.diagnostics.errors import ChatmlError, RuntimeFailure, SessionError
 from chatml_runtime.moderation.identities import Json
 from chatml_runtime.moderation.outcome import Redirect, RewriteArgs, RuntimeRequest, ToolDecision
-from chatml_runtime.script.approvals import AskText, PendingRequest
+from chatml_runtime.script.approvals import AskChoice, PendingRequest
 from chatml_runtime.script.effects import Approve, EndSession, Reject, RequestTurn
 from chatml_runtime.script.errors import (
     BudgetExceededError,
@@ -45,7 +45,8 @@ class Problem:
 class Record:
     """What came of one delivered event. Values are shown as text; the last three fields are for people only.
 
-    `line` names what was refused, where that is not an event.
+    `expires_ms` is when the pending question expires, by the session's clock; it is part of `pending` in JSON. `line`
+    names what was refused, where that is not an event.
     """
 
     phase: str | None
@@ -62,6 +63,7 @@ class Record:
     logs: tuple[tuple[str, str], ...] = ()
     printed: tuple[str, ...] = ()
     error: Problem | None = None
+    expires_ms: int | None = None
     replayed: bool = False
     brief: str = ""
     line: str = "answer"
@@ -78,7 +80,7 @@ class Record:
             "queue": list(self.queue),
             "decision": None if self.decision is None else decision_json(self.decision),
             "requests": [request_json(request) for request in self.requests],
-            "pending": None if self.pending is None else pending_json(self.pending),
+            "pending": None if self.pending is None else pending_json(self.pending, self.expires_ms),
             "halted": self.halted,
             "logs": [list(line) for line in self.logs],
             "printed": list(self.printed),
@@ -106,8 +108,10 @@ class Ending:
         }
 
 
-FOR_PEOPLE = ("replayed", "brief", "line")
-KEYS_OF_RECORD = tuple(field.name for field in attrs.fields(Record) if field.name not in FOR_PEOPLE)
+WITHIN = ("expires_ms", "replayed", "brief", "line")
+"""The fields that are no keys of their own in JSON."""
+
+KEYS_OF_RECORD = tuple(field.name for field in attrs.fields(Record) if field.name not in WITHIN)
 KEYS_OF_ENDING = ("final", *(field.name for field in attrs.fields(Ending)))
 """The keys of their JSON."""
 
@@ -142,10 +146,14 @@ def request_json(request: RuntimeRequest) -> Json:
     return "request_turn" if isinstance(request, RequestTurn) else "request_compaction"
 
 
-def pending_json(request: PendingRequest) -> Json:
-    if isinstance(request, AskText):
-        return {"kind": "ask_text", "prompt": request.prompt}
-    return {"kind": "ask_choice", "prompt": request.prompt, "choices": list(request.choices)}
+def pending_json(request: PendingRequest, expires_ms: int | None) -> Json:
+    """A question: its kind, its words, the call that it is about and when it expires, where it has them."""
+    data: dict[str, Json] = {"kind": "ask_text", "prompt": request.prompt}
+    if isinstance(request, AskChoice):
+        data |= {"kind": "ask_choice", "choices": list(request.choices)}
+        if request.about is not None:
+            data["call"] = attrs.asdict(request.about, recurse=False)
+    return data if expires_ms is None else {**data, "expires_ms": expires_ms}
 
 
 KINDS: Mapping[type[ChatmlError], Kind] = {

@@ -70,7 +70,7 @@ class ScriptedHost:
         `script` is the text of a policy, its file, or an artifact, for which `surface` does not count. `model` is what
         the model says, a response per request. `tools` are functions of the arguments; scripts reach them, too.
         `models` are the recipes of scripts; a job that a script spawns is finished at once, and arrives when time
-        passes. `answers` are a person's.
+        passes. `answers` are a person's; when they are used up, a question that has a time waits for `answer`.
         """
         if not isinstance(script, ScriptArtifact):
             source = script if isinstance(script, str) else decode(str(script), script.read_bytes())
@@ -84,6 +84,8 @@ class ScriptedHost:
         self._finished: deque[tuple[str, Callable[[], ModelResult]]] = deque()
         self._runner = asyncio.Runner()
         self._clock = ManualClock(now_ms)
+        self._answers = ScriptedAnswers(answers, self.view, self._clock.now_ms)
+        self._settling: asyncio.Task[None] | None = None
         self._work = AsyncWork(loop=self._runner.get_loop(), clock=self._clock)
         toolbox = Toolbox(Tool(ToolDesc(name), self._recorded(name, tool)) for name, tool in (tools or {}).items())
         allocator = EntryIdAllocator(session_id)
@@ -108,7 +110,7 @@ class ScriptedHost:
             run_tool=toolbox,
             view=self.view,
             policy=policy,
-            approval=ScriptedAnswers(answers, self.view),
+            approval=self._answers,
             work=self._work,
             compact=compact,
             clock_ms=lambda: int(self._clock.now_ms()),
@@ -135,8 +137,13 @@ class ScriptedHost:
         """Have the user say something while the model answers; to be called by a response or a tool."""
         self.controller.submit(text)
 
+    def answer(self, text: str, *, by: str = "") -> None:
+        """Answer the question that is open, and do what follows from it. `NotSuspendedError` if none is."""
+        self._answers.give(text, by)
+        self._settle()
+
     def advance(self, ms: int = 0) -> None:
-        """Let time pass: jobs that were spawned before arrive, then timers as they become due.
+        """Let time pass: jobs spawned before arrive, then timers as they become due; an open question expires.
 
         A timer that is set meanwhile counts, too, at the next millisecond at the earliest.
         """
@@ -146,11 +153,21 @@ class ScriptedHost:
             self._work.jobs.complete(job, answer())
         self._settle()
         earliest = self._clock.now_ms()
-        while self._clock.next_ring_ms is not None and max(self._clock.next_ring_ms, earliest) <= target:
-            self._clock.advance(max(self._clock.next_ring_ms, earliest) - self._clock.now_ms())
+        while (moment := self._next_moment()) is not None and max(moment, earliest) <= target:
+            self._clock.advance(max(moment, earliest) - self._clock.now_ms())
             self._settle()
+            if self._answers.is_open and self._answers.expires_ms <= self._clock.now_ms():
+                self._answers.expire()
+                self._settle()
             earliest = self._clock.now_ms() + 1
         self._clock.advance(target - self._clock.now_ms())
+
+    def _next_moment(self) -> float | None:
+        """When a timer is due or the open question expires, whichever is first."""
+        ring = self._clock.next_ring_ms
+        if not self._answers.is_open:
+            return ring
+        return self._answers.expires_ms if ring is None else min(ring, self._answers.expires_ms)
 
     def close(self) -> None:
         """Drop jobs and timers, and end the event loop."""
@@ -212,9 +229,22 @@ class ScriptedHost:
 
     def _settle(self) -> None:
         before = len(self.errors)
-        self._runner.run(self._settled())
+        self._runner.run(self._settled_or_asked())
         if len(self.errors) > before:
             raise self.errors[before]
+
+    async def _settled_or_asked(self) -> None:
+        """Go on until nothing is to be done, or a question waits; what is under way then goes on after its answer."""
+        settling = self._settling or asyncio.ensure_future(self._settled())
+        asked = asyncio.ensure_future(self._answers.asked.wait())
+        await asyncio.wait({settling, asked}, return_when=asyncio.FIRST_COMPLETED)
+        asked.cancel()
+        self._settling = None if settling.done() else settling
+        if settling.done():
+            settling.result()
+            return
+        while self._work.post.is_busy:
+            await asyncio.sleep(0)
 
     async def _settled(self) -> None:
         """Let the controller and the post go on until neither has anything to do."""

@@ -71,7 +71,7 @@ class Timeline:
             else:
                 yield "asks for", "another turn" if isinstance(request, RequestTurn) else "compaction", "plain"
         if record.pending is not None and record.status in ("suspended", "refused"):
-            yield "asks", pending_text(record.pending), "ask"
+            yield "asks", pending_text(record.pending, record.expires_ms), "ask"
         if record.state != self.state and record.status == "committed":
             self.state = record.state
             yield "state", record.state, "dim"
@@ -129,10 +129,14 @@ def decision_text(decision: ToolDecision) -> tuple[str, str]:
             return f"redirect to {name}: {json_text(args)}", "ask"
 
 
-def pending_text(request: PendingRequest) -> str:
+def pending_text(request: PendingRequest, expires_ms: int | None = None) -> str:
+    """A question: its words, what it is about, and when it expires."""
+    text = request.prompt
     if isinstance(request, AskChoice):
-        return f"{request.prompt} [{' | '.join(request.choices)}]"
-    return request.prompt
+        text = f"{text} [{' | '.join(request.choices)}]"
+        if request.about is not None:
+            text = f"{text} about {request.about.name} {json_text(request.about.args)}"
+    return text if expires_ms is None else f"{text} until {expires_ms}"
 
 
 def json_text(data: Json) -> str:
