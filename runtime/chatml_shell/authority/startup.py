@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import attrs
 
@@ -62,10 +62,12 @@ async def authorised(
     hosts: HostPaths,
     environment: Mapping[str, str],
     authoriser: Authoriser,
+    compile_scripts: Callable[[], object] = lambda: None,
 ) -> Grant:
     """A grant for a manifest, or `ShellError` with every reason of the first stage that refuses it.
 
-    A manifest that asks for nothing is granted without asking anybody.
+    A manifest that asks for nothing is granted without asking anybody. `compile_scripts` compiles the scripts that
+    extend the shell; nobody is asked about a document whose scripts do not compile.
     """
     manifest.verify()
     if manifest.is_empty:
@@ -73,5 +75,6 @@ async def authorised(
     excess = violations(admin, manifest, hosts)
     if excess:
         raise ShellError(excess)
+    compile_scripts()
     gather_evidence(manifest, admin, environment)
     return await authorise(manifest, authoriser)
