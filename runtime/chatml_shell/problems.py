@@ -121,6 +121,46 @@ WORDINGS: dict[str, Wording] = {
     "shell.signature_payload_mismatch": Wording(
         "the signature is of another `{field}` than that of the manifest {sha256}", "have this manifest signed"
     ),
+    # instantiation
+    "shell.directory_unavailable": Wording(
+        "the directory {directory} cannot be used: {why}", "make it, or have the host supply it"
+    ),
+    "shell.capability_path_missing": Wording(
+        "the variable `{name}` names no absolute path, and a root is declared by it",
+        "set it, or declare the root as `optional`",
+    ),
+    "shell.environment_missing": Wording("the variable `{name}` is required and not set on this host"),
+    "shell.environment_nul": Wording("the value of `{name}` holds the character NUL"),
+    "shell.secret_file_missing": Wording(
+        "the secret file {file} does not exist", "make it, or declare it as `optional`"
+    ),
+    "shell.secret_load_failed": Wording("the secret file {file} cannot be read: {why}"),
+    "shell.executable_unavailable": Wording("the executable `{id}` cannot be used: {why}"),
+    "shell.executable_digest_mismatch": Wording(
+        "the executable `{id}` is {file}, whose digest is {sha256}, not the declared one", FILES_CHANGE
+    ),
+    "shell.required_limit_disabled": Wording("the runtime must have a limit `{name}` that is more than 0"),
+    "shell.invalid_program_regex": Wording("the expression `{value}` cannot be used: {why}"),
+    "shell.backend_unavailable": Wording("no backend of `{runtime}` gives it `sandbox={sandbox}` here: {why}"),
+    "shell.hook_executable_unavailable": Wording("the program of this hook cannot be used: {why}"),
+    "shell.hook_digest_mismatch": Wording(
+        "the program of this hook is {file}, whose digest is {sha256}, not the declared one", FILES_CHANGE
+    ),
+    "shell.worker_runtime_unavailable": Wording("the runtime `{id}`, in which this hook runs, has not been made"),
+    "shell.chatml_compile": Wording("the script `{id}` does not compile: {why}"),
+    "shell.chatml_instantiate": Wording("the script `{id}` does not start: {why}"),
+    "shell.chatml_restore": Wording(
+        "the stored state of the script `{id}` cannot be restored: {why}", "begin a new session"
+    ),
+    "shell.extension_snapshot_duplicate": Wording(
+        "the script `{id}` has several stored states: {why}", "begin a new session"
+    ),
+    "shell.script_unavailable": Wording("the script file {file} cannot be read: {why}"),
+    "shell.script_too_large": Wording("the script file {file} has more than {limit} bytes"),
+    "shell.script_executable_unavailable": Wording("the interpreter {file} cannot be used: {why}"),
+    "shell.script_not_executable": Wording("the script {file} cannot be executed: {why}", "make it executable"),
+    "shell.audit_open_failed": Wording("the audit cannot be opened: {why}"),
+    "shell.runtime_instantiation_failed": Wording("the runtime `{id}` could not be made: {why}"),
 }
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
 from chatmd.sources.paths import HostPaths
 from chatml_shell.approvals.grants import GrantStore, MemoryStore
+from chatml_shell.approvals.model_reviewer import Completion
 from chatml_shell.approvals.question import Provider
 from chatml_shell.backends.backend import Backend
 from chatml_shell.manifest.record import Manifest
-
-Completion = Callable[[str, str | None], Awaitable[str]]
-"""Asks a model: the prompt and the model's name, or None for the host's own choice. The answer is its text."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
