@@ -159,7 +159,10 @@ WORDINGS: dict[str, Wording] = {
     "shell.script_too_large": Wording("the script file {file} has more than {limit} bytes"),
     "shell.script_executable_unavailable": Wording("the interpreter {file} cannot be used: {why}"),
     "shell.script_not_executable": Wording("the script {file} cannot be executed: {why}", "make it executable"),
-    "shell.audit_open_failed": Wording("the audit cannot be opened: {why}"),
+    "shell.audit_open_failed": Wording(
+        "the audit cannot be opened: {why}",
+        'make the place writable, name another one, or declare `<audit format="none"/>`',
+    ),
     "shell.runtime_instantiation_failed": Wording("the runtime `{id}` could not be made: {why}"),
 }
 

@@ -12,7 +12,7 @@ from tests.shell.prompts import manifest
 
 CATALOGUE = read_catalogue("chatml_shell")
 EXAMPLES = [(code, example) for code, entry in CATALOGUE.items() for example in entry.examples]
-DOCUMENTS = {"shell.empty_matcher", "shell.unknown_runtime"}
+DOCUMENTS = {"shell.directory_unavailable", "shell.empty_matcher", "shell.unknown_runtime"}
 """Codes that `chatmd` reports and explains as well."""
 
 

@@ -1,0 +1,47 @@
+"""The backends of a runtime on this machine, available or not (section 19)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from chatmd.shell.backends import Backend as Declared
+from chatmd.shell.backends import Backends, Bubblewrap, Direct, Seatbelt
+from chatmd.shell.runtime import Platform
+from chatmd.sources.paths import PathExpr
+from chatml_shell.backends.backend import Backend
+from chatml_shell.backends.direct import DirectBackend
+from chatml_shell.errors import Refusal
+from chatml_shell.plans.plan import Launch, Order
+from chatml_shell.processes.launcher import Launcher
+
+NAMES: dict[type[Declared], str] = {Seatbelt: "macos-seatbelt", Bubblewrap: "linux-bubblewrap"}
+
+
+@attrs.frozen
+class UnavailableBackend:
+    """A backend that is declared and cannot be used here; `unavailable` says why."""
+
+    id: str | None
+    name: str
+    eligible: bool
+    unavailable: str | None
+
+    def launch(self, order: Order) -> Launch:
+        """Never how an order is started."""
+        raise Refusal("sandbox_unavailable", f"{self.name}: {self.unavailable}")
+
+
+async def open_backends(
+    declared: Backends, platform: Platform, path: Callable[[PathExpr], str], launcher: Launcher
+) -> tuple[Backend, ...]:
+    """The declared backends of a platform, in order."""
+    return tuple(_opened(one) for one in declared.backends if one.when in ("any", platform))
+
+
+def _opened(declared: Declared) -> Backend:
+    if isinstance(declared, Direct):
+        return DirectBackend(declared.id)
+    name = NAMES.get(type(declared), declared.id or "external")
+    return UnavailableBackend(declared.id, name, True, "this version cannot start it")
