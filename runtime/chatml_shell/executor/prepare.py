@@ -170,7 +170,9 @@ async def _analyzed(analyzer: LiveAnalyzer, subject: Subject) -> Effects:
         answer = await analyzer.analyze(subject)
         if isinstance(answer, Replaced):
             if not analyzer.replaces:
-                raise ExtensionFailed("it replaces effects, and its declaration does not allow that")
+                raise ExtensionFailed(
+                    "shell.chatml_codec", "it replaces effects, and its declaration does not allow that"
+                )
             return joined((), answer.effects)
         return joined(subject.effects, answer.effects)
     except ExtensionFailed as error:

@@ -148,7 +148,7 @@ def scoped(scope: str, argv: tuple[str, ...], expires_at: float | None = None) -
         return ForScope("prefix_session", argv, expires_at)
     if scope == "durable_exact":
         return ForScope("durable_exact", expires_at=expires_at)
-    raise ExtensionFailed(f"shell.chatml_codec: there is no scope `{scope}`")
+    raise ExtensionFailed("shell.chatml_codec", f"there is no scope `{scope}`")
 
 
 POWERS: dict[str, Effect] = {
@@ -202,7 +202,7 @@ def verdict(action: Action) -> Verdict:
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict) or not all(isinstance(value, str) for value in fields.values()):
-        raise ExtensionFailed("shell.chatml_codec: `Audit.replace` takes the text of a JSON object of strings")
+        raise ExtensionFailed("shell.chatml_codec", "`Audit.replace` takes the text of a JSON object of strings")
     return ReplaceFields(fields)
 
 
@@ -215,5 +215,5 @@ def _words(argv: Any) -> tuple[str, ...]:
     """The words of a command that a script gives. Raises `ExtensionFailed`."""
     words = tuple(argv) if isinstance(argv, list) else ()
     if not words or not all(isinstance(word, str) and "\0" not in word for word in words) or not words[0]:
-        raise ExtensionFailed("shell.chatml_codec: a command has words, the first one not empty, none with NUL")
+        raise ExtensionFailed("shell.chatml_codec", "a command has words, the first one not empty, none with NUL")
     return words

@@ -99,7 +99,7 @@ class Instances:
         try:
             extension = Extension(self.compiled[script], function)
         except ChatmlError as error:
-            raise ExtensionFailed(f"shell.chatml_runtime: {first_line(error)}") from None
+            raise ExtensionFailed("shell.chatml_runtime", first_line(error)) from None
         return await extension.call(record)
 
     def _started(self, script: str, function: str, save: Save | None = None) -> Extension:

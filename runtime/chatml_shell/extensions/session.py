@@ -103,9 +103,9 @@ class Extension:
             try:
                 return await asyncio.to_thread(self._call, record, time.monotonic() + self.limits.wall_time)
             except TooLargeError as error:
-                raise ExtensionFailed(f"shell.chatml_codec: {error}") from None
+                raise ExtensionFailed("shell.chatml_codec", str(error)) from None
             except ChatmlError as error:
-                raise ExtensionFailed(f"shell.chatml_runtime: {first_line(error)}") from None
+                raise ExtensionFailed("shell.chatml_runtime", first_line(error)) from None
 
     def _call(self, record: Value, deadline: float) -> Effect:
         check_value(record, self.limits, texts=False)

@@ -85,7 +85,7 @@ def _once(pairs: list[tuple[str, Any]]) -> Json:
 
 def broken(code: str, why: str) -> ExtensionFailed:
     """The failure of a hook."""
-    return ExtensionFailed(f"{code}: {why}")
+    return ExtensionFailed(code, why)
 
 
 def interception(reply: Json) -> Continue | RewriteTo | Respond | RejectWith:

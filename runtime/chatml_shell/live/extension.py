@@ -21,7 +21,10 @@ LENIENT = ("keep", "no_match")
 
 
 class ExtensionFailed(Exception):
-    """An extension that gave no answer. Its message begins with a code and holds no secret."""
+    """An extension that gave no answer: a code of section 23, and why, without secrets."""
+
+    def __init__(self, code: str, why: str) -> None:
+        super().__init__(f"{code}: {why}")
 
 
 @attrs.frozen
