@@ -4,7 +4,7 @@
 
 Prints one table, milliseconds: medians and the worst of RUNS runs (default 30), from the request to the answer of a
 real process over pipes. `after a key` is a completion right behind the change that makes it necessary. Needs the extra
-`chatml[lsp]`.
+`chatml-toolkit[lsp]`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Prints one table, milliseconds: medians and the worst of RUNS runs (default 30). The rows of completion ask the real
 completer, with what its menu shows; the rows of keys type into a real process on a pseudo-terminal, and wait until the
-menu, or the answer, is on the screen. Needs the extra `chatml[repl]`, and Unix.
+menu, or the answer, is on the screen. Needs the extra `chatml-toolkit[repl]`, and Unix.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """HTML to text and to Markdown (chatmd.md section 13.2).
 
-Imported only when a document asks for it: it needs the extra `chatml[html]` (Beautiful Soup and markdownify).
+Imported only when a document asks for it: it needs the extra `chatml-toolkit[html]` (Beautiful Soup and markdownify).
 """
 
 from __future__ import annotations

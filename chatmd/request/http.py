@@ -1,7 +1,7 @@
 """Fetching over HTTP for hosts that want it: bounded in size, time and redirects (chatmd.md section 13.2).
 
 Nothing imports this module by itself: a host that lets documents reach the network imports it and hands an
-`HttpFetcher` over. It needs the extra `chatml[http]` (httpx).
+`HttpFetcher` over. It needs the extra `chatml-toolkit[http]` (httpx).
 """
 
 from __future__ import annotations

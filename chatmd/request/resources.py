@@ -111,7 +111,7 @@ def _html(item: DocItem) -> ModuleType:
     try:
         return importlib.import_module("chatmd.request.html")
     except ImportError:
-        why = "converting HTML needs the packages of `chatml[html]`, which are not installed"
+        why = "converting HTML needs the packages of `chatml-toolkit[html]`, which are not installed"
         raise _unavailable(item.url, item.span, why) from None
 
 

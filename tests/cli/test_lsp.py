@@ -255,7 +255,7 @@ def test_without_the_library_one_line_says_what_to_install() -> None:
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=False, timeout=TIMEOUT
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "chatml: the language server needs pygls: `pip install chatml[lsp]`\n"
+    assert done.stderr == "chatml: the language server needs pygls: `pip install 'chatml-toolkit[lsp]'`\n"
 
 
 @pytest.mark.parametrize("text", [LONG * 300, f"module M = struct\n{'  let a = 1' * 3_000}\nend", " " * 50_000, ""])

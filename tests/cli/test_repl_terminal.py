@@ -262,7 +262,7 @@ def test_a_file_that_does_not_check_is_reported(start: Start, tmp_path: Path) ->
 
 
 def test_without_prompt_toolkit(start: Start) -> None:
-    hint = "`pip install chatml[repl]` adds completion, history and colours"
+    hint = "`pip install 'chatml-toolkit[repl]'` adds completion, history and colours"
     terminal = start(before="sys.modules['prompt_toolkit'] = None", until=hint)
     terminal.wait("1>")
     terminal.enter("let f x =\r  x + 1\r", "f : (int -> int)")

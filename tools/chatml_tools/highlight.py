@@ -1,6 +1,6 @@
 """ChatML and ChatMD for Pygments, which finds these lexers as `chatml` and `chatmd` once the package is installed.
 
-Needs the extra `chatml[highlight]`. The editor grammars in `grammar/` do the same for editors.
+Needs the extra `chatml-toolkit[highlight]`. The editor grammars in `grammar/` do the same for editors.
 """
 
 from __future__ import annotations

@@ -43,4 +43,4 @@ class Version(argparse.Action):
     """Prints the version of the installed distribution; looked up only when asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        parser.exit(OK, f"{parser.prog} {metadata.version('chatml')}\n")
+        parser.exit(OK, f"{parser.prog} {metadata.version('chatml-toolkit')}\n")

@@ -1,6 +1,6 @@
 """Serve an editor: the Language Server Protocol over standard input and output, for scripts and prompt documents.
 
-Editors start it: docs/cli.md shows how VS Code, Neovim, Helix and Emacs are told to. Needs the extra `chatml[lsp]`.
+Editors start it: docs/cli.md shows how VS Code, Neovim, Helix and Emacs are told to. Needs the extra `chatml-toolkit[lsp]`.
 """
 
 from __future__ import annotations
@@ -25,5 +25,5 @@ def execute(args: SimpleNamespace) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise
-        raise UsageError("the language server needs pygls: `pip install chatml[lsp]`") from None
+        raise UsageError("the language server needs pygls: `pip install 'chatml-toolkit[lsp]'`") from None
     return serve()

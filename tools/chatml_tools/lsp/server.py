@@ -68,7 +68,7 @@ class Server(LanguageServer):
     """Serves one editor."""
 
     def __init__(self) -> None:
-        super().__init__("chatml", metadata.version("chatml"), protocol_cls=Protocol)
+        super().__init__("chatml", metadata.version("chatml-toolkit"), protocol_cls=Protocol)
         self.documents = Documents()
         self.waiting: dict[str, asyncio.TimerHandle] = {}
         self.is_shut_down = False

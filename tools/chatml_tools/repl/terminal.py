@@ -15,7 +15,7 @@ from chatml_tools.repl.inputs import is_ready
 from chatml_tools.repl.interrupts import Interrupts
 from chatml_tools.repl.screen import continuation, prompt
 
-HINT = "`pip install chatml[repl]` adds completion, history and colours"
+HINT = "`pip install 'chatml-toolkit[repl]'` adds completion, history and colours"
 
 GARBAGE_AT = 2_000
 """How many new objects make Python look for garbage while a person types: often, so that no look takes long."""
