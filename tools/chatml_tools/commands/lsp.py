@@ -1,6 +1,7 @@
 """Serve an editor: the Language Server Protocol over standard input and output, for scripts and prompt documents.
 
-Editors start it: docs/cli.md shows how VS Code, Neovim, Helix and Emacs are told to. Needs the extra `chatml-toolkit[lsp]`.
+Editors start it: docs/cli.md shows how VS Code, Neovim, Helix and Emacs are told to. It needs the extra
+`chatml-toolkit[lsp]`.
 """
 
 from __future__ import annotations

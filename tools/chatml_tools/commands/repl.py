@@ -1,7 +1,7 @@
 """Enter statements and see their values and types, one input at a time; `:help` lists what else there is.
 
-On a terminal with completion, history and colours (the extra `chatml-toolkit[repl]`); piped, each input is read from standard
-input, results go to standard output, reports to standard error, and the exit status is 1 if any input failed.
+On a terminal with completion, history and colours (the extra `chatml-toolkit[repl]`); piped, each input is read from
+standard input, results go to standard output, reports to standard error, and the exit status is 1 if any input failed.
 """
 
 from __future__ import annotations
