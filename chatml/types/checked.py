@@ -14,9 +14,10 @@ from chatml.types.environment import Entry, ModuleType, adopt_all
 from chatml.types.facts import Mismatch, Problem, Site
 from chatml.types.freeze import Freezer, mismatch
 from chatml.types.model import Empty, Record, Scalar, Type, Var
+from chatml.types.names import TypeNames
 from chatml.types.rebuild import row_of
 from chatml.types.scheme import Scheme, instantiate, substitute
-from chatml.types.show import show
+from chatml.types.show import Shower, show
 from chatml.types.unify import Failure, Unifier, resolved
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Checked:
         projections: frozenset[ast.FieldGet],
         binders: Mapping[ast.Ident | ast.NamePattern, Entry] = MappingProxyType({}),
         absent: frozenset[ast.FieldGet] = frozenset(),
+        aliases: Mapping[str, Type | None] = MappingProxyType({}),
     ) -> None:
         self.script = script
         self.problems = problems
@@ -57,6 +59,13 @@ class Checked:
         """What each name stands for where it is bound; a definition at fault stands for anything."""
         self.absent = absent
         """The field accesses that fail whenever they run, whatever the record holds (section 3.7)."""
+        self.aliases = aliases
+        """The types that have a name; None for one whose declaration is at fault."""
+
+    @cached_property
+    def names(self) -> TypeNames:
+        """By what names types are shown: the script's own before those of the surface."""
+        return TypeNames(self.aliases)
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -64,7 +73,7 @@ class Checked:
         if not self.problems:
             return ()
         with deep():
-            return wording.describe_all(self.problems, self.script, self.types)
+            return wording.describe_all(self.problems, self.script, self.types, self.names)
 
     @cached_property
     def bindings(self) -> dict[str, Type]:
@@ -76,6 +85,11 @@ class Checked:
         """The printed type of a definition of the top level (builtins.md section 1.5). Raises `KeyError`."""
         with deep():
             return show(self.bindings[name])
+
+    def tell(self, name: str) -> str:
+        """The type of a definition of the top level as people read it, by the names of types. Raises `KeyError`."""
+        with deep():
+            return Shower(naming=self.names).show(self.bindings[name])
 
     def is_scalar(self, comparison: ast.Binary) -> bool:
         """Whether a `==` or `!=` compares ints, floats, bools, strings or units."""

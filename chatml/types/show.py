@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from chatml.types.model import (
     Array,
@@ -22,7 +22,7 @@ from chatml.types.model import (
     Var,
     Variant,
 )
-from chatml.types.unify import resolved
+from chatml.types.unify import resolved, unfolded
 
 MOST_PARTS = 20_000
 """How many parts of a type are shown; a type of a few lines can unfold to more than any memory holds."""
@@ -38,11 +38,22 @@ def show(type: Type) -> str:
     return Shower().show(type)
 
 
-class Shower:
-    """Shows the types of one report: a variable has one name in all of them."""
+class Naming(Protocol):
+    """Gives types names: `chatml.types.names.TypeNames`."""
 
-    def __init__(self, most: int = MOST_PARTS) -> None:
+    def name_of(self, type: Type) -> str | None:
+        """The name of a type, if it has one."""
+
+
+class Shower:
+    """Shows the types of one report: a variable has one name in all of them.
+
+    With `naming`, for people: a type that has a name shows as that, and one that contains itself ends in `…`.
+    """
+
+    def __init__(self, most: int = MOST_PARTS, naming: Naming | None = None) -> None:
         self.most = most
+        self.naming = naming
         self.names: dict[object, str] = {}
         self.out: list[str] = []
         self.left = most
@@ -71,10 +82,24 @@ class Shower:
         self.visit(type)
         return "".join(self.out)
 
+    def declaration(self, type: Type) -> str:
+        """The text of what a name stands for: of the type itself, in which names may stand."""
+        known = unfolded(resolved(type))
+        self.out = []
+        self.left = self.most
+        self.handlers[known.__class__](known)
+        return "".join(self.out)
+
     def visit(self, type: Type) -> None:
         type = resolved(type)
+        name = None if self.naming is None else self.naming.name_of(type)
+        if name is not None:
+            self.left -= 1
+            self.out.append(name)
+            return
         if id(type) in self.inside:
-            self.out.append(type.binder if isinstance(type, Mu) else "'rec")
+            endless = "'rec" if self.naming is None else "…"
+            self.out.append(type.binder if isinstance(type, Mu) else endless)
             return
         self.left -= 1
         if self.left < 0:

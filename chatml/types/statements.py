@@ -98,6 +98,7 @@ class Statements:
             projections=frozenset(inference.projections),
             binders=inference.binders,
             absent=frozenset(inference.absent),
+            aliases=inference.elaborator.aliases.copy(),
         )
 
     def mark(self) -> Mark:

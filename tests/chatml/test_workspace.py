@@ -66,7 +66,7 @@ def test_statement_by_statement(program: str) -> None:
     enter(workspace, *statements(program))
     types, values, _ = state(workspace)
     assert printed == lines
-    assert types == compiled.types
+    assert types == {name: compiled.checked.tell(name) for name in compiled.checked.bindings}
     assert values == {name: literal(instance[name]) for name in types}
 
 
@@ -82,7 +82,8 @@ def test_the_corpus_statement_by_statement(case: Case) -> None:
         return  # it takes more steps than this test likes to take
     enter(workspace, *statements(case.program))
     assert printed == lines
-    assert {result.name: result.type for result in workspace.definitions().results} == compiled.types
+    told = {name: compiled.checked.tell(name) for name in compiled.checked.bindings}
+    assert {result.name: result.type for result in workspace.definitions().results} == told
 
 
 @given(programs())

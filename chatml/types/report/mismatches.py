@@ -48,9 +48,8 @@ class Told:
     part: str = "field"
 
 
-def describe_mismatch(problem: Mismatch, around: Around) -> Diagnostic:
+def describe_mismatch(problem: Mismatch, around: Around, words: Words) -> Diagnostic:
     """The diagnostic of a mismatch."""
-    words = Words()
     told = ROLES[problem.site.role](problem.site.node, problem, words)
     if problem.kind.startswith("endless"):
         return endless(problem, told, words)
@@ -112,7 +111,7 @@ def absent(problem: Mismatch, told: Told, words: Words) -> Diagnostic:
     subject, owner = where + (told.alone or told.subject), where + told.owner
     if kind == "tag":
         code = "type.unknown_tag"
-        headline = f"`{label} is not a tag of {subject if lacks else owner}, which is {words.show(closed)}"
+        headline = f"`{label} is not a tag of {subject if lacks else owner}, which is {words.spelled(closed)}"
     elif lacks:
         code = "type.missing_field"
         headline = f"{subject} has no {told.part} `{label}`"

@@ -34,17 +34,19 @@ from chatml.types.facts import (
     UnknownVariable,
 )
 from chatml.types.model import Array, Con, Fun, Ref, Type
+from chatml.types.names import NO_NAMES, TypeNames
 from chatml.types.report.mismatches import describe_mismatch
 from chatml.types.report.traps import Around, constructor_help, find_juxtaposed, nodes_around, type_help, variable_help
 from chatml.types.report.words import Words, plural, quoted
 from chatml.types.unify import resolved
 
 
-def describe(problem: Problem, script: ast.Script) -> Diagnostic:
-    """The diagnostic of one problem of a script."""
+def describe(problem: Problem, script: ast.Script, names: TypeNames = NO_NAMES) -> Diagnostic:
+    """The diagnostic of one problem of a script; its types are told by their names."""
+    words = Words(names)
     match problem:
         case Mismatch(span):
-            return describe_mismatch(problem, nodes_around(script, span))
+            return describe_mismatch(problem, nodes_around(script, span), words)
         case UnknownVariable(span):
             return unknown_variable(problem, nodes_around(script, span))
         case OpenShadows() | NotAModule():
@@ -58,13 +60,13 @@ def describe(problem: Problem, script: ast.Script) -> Diagnostic:
         case DuplicateLabel() | DuplicateBinder():
             return repetition(problem)
         case NoEquality():
-            return no_equality(problem)
+            return no_equality(problem, words)
         case LambdaArity() | NotRecursive():
-            return faulty_function(problem)
+            return faulty_function(problem, words)
         case DuplicateArm() | RedundantArm():
             return needless_arm(problem)
         case MissingCases():
-            return missing_cases(problem)
+            return missing_cases(problem, words)
         case TooDeep(span):
             return Diagnostic("syntax.too_deep", "this statement is nested too deeply to be checked", span)
         case TooLarge(span):
@@ -173,8 +175,8 @@ def repetition(problem: DuplicateLabel | DuplicateBinder) -> Diagnostic:
     return Diagnostic("type.duplicate_label", message, problem.span, labels=labels)
 
 
-def no_equality(problem: NoEquality) -> Diagnostic:
-    words, part = Words(), resolved(problem.part)
+def no_equality(problem: NoEquality, words: Words) -> Diagnostic:
+    part = resolved(problem.part)
     kind = next(name for kind, name in WITHOUT_EQUALITY.items() if isinstance(part, kind))
     whole = part is resolved(problem.type)
     notes = () if whole else (f"these are {words.a(problem.type)}, in which there is {words.a(part)}",)
@@ -195,7 +197,7 @@ EQUALITY_HELP = {
 }
 
 
-def faulty_function(problem: LambdaArity | NotRecursive) -> Diagnostic:
+def faulty_function(problem: LambdaArity | NotRecursive, words: Words) -> Diagnostic:
     if isinstance(problem, NotRecursive):
         return Diagnostic(
             "type.not_recursive",
@@ -203,7 +205,6 @@ def faulty_function(problem: LambdaArity | NotRecursive) -> Diagnostic:
             problem.span,
             help="define values with plain `let`; `let rec` takes `fun` or parameters",
         )
-    words = Words()
     wanted, given = plural(problem.wanted, "parameter"), plural(problem.given, "parameter")
     return Diagnostic(
         "type.lambda_arity",
@@ -231,8 +232,7 @@ def needless_arm(problem: DuplicateArm | RedundantArm) -> Diagnostic:
 MOST_LABELS = 4
 
 
-def missing_cases(problem: MissingCases) -> Diagnostic:
-    words = Words()
+def missing_cases(problem: MissingCases, words: Words) -> Diagnostic:
     labels = [Label(span, "this covers its tag only in part") for span in problem.partial[:MOST_LABELS]]
     if not problem.cases:
         message = f"this match on {words.a(problem.type)} does not cover every value"
@@ -247,7 +247,10 @@ def missing_cases(problem: MissingCases) -> Diagnostic:
 
 
 def describe_all(
-    problems: Sequence[Problem], script: ast.Script, types: Mapping[ast.Expr, Type]
+    problems: Sequence[Problem],
+    script: ast.Script,
+    types: Mapping[ast.Expr, Type],
+    names: TypeNames = NO_NAMES,
 ) -> tuple[Diagnostic, ...]:
     """The diagnostics of a script's problems, in the same order.
 
@@ -257,7 +260,7 @@ def describe_all(
     def is_function(expr: ast.Expr) -> bool:
         return expr in types and isinstance(resolved(types[expr]), Fun)
 
-    diagnostics = [describe(problem, script) for problem in problems]
+    diagnostics = [describe(problem, script, names) for problem in problems]
     call = find_juxtaposed(script, is_function) if diagnostics else None
     for index, diagnostic in enumerate(diagnostics):
         if call is not None and diagnostic.span is not None and diagnostic.span.left >= call.left:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chatml.source import Span
 from chatml.syntax import ast
 from chatml.types.model import Array, Con, Fun, Mu, Record, Ref, Scalar, Tuple, Type, Variant
+from chatml.types.names import NO_NAMES, TypeNames
 from chatml.types.show import Shower
 from chatml.types.unify import resolved
 
@@ -38,8 +39,9 @@ STEPS = {
 class Words:
     """Words the types of one report; a variable has the same name in all of them."""
 
-    def __init__(self) -> None:
-        self.shower = Shower(MOST_PARTS)
+    def __init__(self, names: TypeNames = NO_NAMES) -> None:
+        self.names = names
+        self.shower = Shower(MOST_PARTS, names)
 
     def show(self, type: Type) -> str:
         """The type as it prints, shortened."""
@@ -49,6 +51,11 @@ class Words:
             return shown
         self.shower.most = FEW_PARTS
         return self.shower.show(type)
+
+    def spelled(self, type: Type) -> str:
+        """What a type is, though it has a name."""
+        self.shower.most = MOST_PARTS
+        return self.shower.declaration(type)
 
     def a(self, type: Type) -> str:
         """The type with its kind or an article.
@@ -61,6 +68,8 @@ class Words:
         if isinstance(known, Scalar):
             return SCALARS[known.name]
         shown = self.show(known)
+        if shown == self.names.name_of(known):
+            return f"{'an' if shown[0] in 'aeiou' else 'a'} {shown}"
         if isinstance(known, Array | Ref | Con) and shown[0].isalpha():
             return f"{'an' if shown[0] in 'aeiou' else 'a'} {shown}"
         return f"{KINDS[known.__class__]} {shown}" if known.__class__ in KINDS else shown

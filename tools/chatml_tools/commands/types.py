@@ -20,7 +20,8 @@ def configure(arguments: Arguments) -> None:
 def execute(args: SimpleNamespace) -> int:
     try:
         source = read_source(args.file)
-        types = compile(source, surface=choose_surface(args.surface, source)).types
+        checked = compile(source, surface=choose_surface(args.surface, source)).checked
+        types = {name: checked.tell(name) for name in checked.bindings}
     except CompileError as error:
         report(error.diagnostics)
         return 1

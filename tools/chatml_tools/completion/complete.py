@@ -18,6 +18,7 @@ from chatml.types.checked import type_of_entry
 from chatml.types.environment import CONSTRUCTORS, PRIMITIVES, Entry, ModuleType
 from chatml.types.freeze import Freezer
 from chatml.types.model import Fun, Record, Type, Var, Variant
+from chatml.types.names import TypeNames
 from chatml.types.scheme import Scheme
 from chatml.types.show import Shower, flatten
 from chatml.types.unify import CHILDREN, resolved, unfolded
@@ -105,10 +106,11 @@ def fields(around: Surroundings, text: str, left: int, right: int) -> Iterator[C
     A module inside a module is none of them: no path leads to it.
     """
     record = record_at(around, text[:right], left)
+    naming = names_in_scope(around)
     row = {} if record is None else flatten(record.row)[0]
     for label in sorted(row):
         if not label[0].isupper():
-            yield Completion(label, 0, "field", shown(row[label]))
+            yield Completion(label, 0, "field", shown(naming, row[label]))
 
 
 def record_at(around: Surroundings, text: str, left: int) -> Record | None:
@@ -146,6 +148,7 @@ def outermost(types: Mapping[ast.Expr, Type], script: ast.Script, left: int, rig
 def names(around: Surroundings, text: str) -> Iterator[Completion]:
     """Names in the text itself, then those in scope, the latest definition first, then keywords."""
     known = around.types.scope.entries
+    naming = names_in_scope(around)
     seen = set(KEYWORDS) | known.keys()
     for name in reversed(NAME.findall(text)):
         if name not in seen:
@@ -153,16 +156,17 @@ def names(around: Surroundings, text: str) -> Iterator[Completion]:
             yield Completion(name, 0, "name")
     for name in reversed(list(known)):
         entry = known[name]
-        yield Completion(name, 0, "module" if isinstance(entry, ModuleType) else "name", shown_entry(entry))
+        yield Completion(name, 0, "module" if isinstance(entry, ModuleType) else "name", shown_entry(naming, entry))
     for word in KEYWORDS:
         yield Completion(word, 0, "keyword")
 
 
 def types(around: Surroundings) -> Iterator[Completion]:
     aliases = around.types.inference.elaborator.aliases
+    naming = names_in_scope(around)
     for name in (*aliases, *PRIMITIVES, *sorted(CONSTRUCTORS), "array", "ref"):
         alias = aliases.get(name)
-        yield Completion(name, 0, "type", str if alias is None else shown(alias))
+        yield Completion(name, 0, "type", str if alias is None else shown(naming, alias, declared=True))
 
 
 def tags(around: Surroundings, text: str) -> Iterator[Completion]:
@@ -203,15 +207,23 @@ def types_of(entries: Mapping[str, Entry]) -> Iterator[Type]:
             yield entry.type if isinstance(entry, Scheme) else entry
 
 
-def shown(type: Type) -> Callable[[], str]:
+def names_in_scope(around: Surroundings) -> TypeNames:
+    """By what names types are shown."""
+    return TypeNames(around.types.inference.elaborator.aliases)
+
+
+def shown(naming: TypeNames, type: Type, *, declared: bool = False) -> Callable[[], str]:
+    """The text of a type by the names in scope, made when it is asked for; of a declared one, what it stands for."""
+
     def detail() -> str:
+        shower = Shower(MOST_PARTS, naming)
         with deep():
-            return Shower(MOST_PARTS).show(type)
+            return shower.declaration(type) if declared else shower.show(type)
 
     return cache(detail)
 
 
-def shown_entry(entry: Entry) -> Callable[[], str]:
+def shown_entry(naming: TypeNames, entry: Entry) -> Callable[[], str]:
     if isinstance(entry, ModuleType):
         return lambda: "module"
-    return shown(type_of_entry(entry))
+    return shown(naming, type_of_entry(entry))

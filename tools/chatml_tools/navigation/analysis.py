@@ -86,7 +86,7 @@ class Analysis:
                 return None if text is None else Sight(found.span, text)
             expr = expression_at(self.script, offset)
             type = None if expr is None else self.checked.types.get(expr)
-            return None if expr is None or type is None else Sight(expr.span, Shower(MOST_PARTS).show(type))
+            return None if expr is None or type is None else Sight(expr.span, self.shower().show(type))
 
     def describe_name(self, found: Occurrence) -> str | None:
         """A name with its type; a name of many types also with the one that it has here."""
@@ -101,11 +101,11 @@ class Analysis:
         if entry is ANYTHING:
             return f"{name}  (* its definition is at fault *)"
         if entry is None:
-            return None if here is None else told(name, here)
+            return None if here is None else self.told(name, here)
         if isinstance(node, ast.FieldGet):
             name = f"{node.record.span.text}.{name}"
-        general = told(name, type_of_entry(entry))
-        special = general if here is None or not isinstance(entry, Scheme) else told(name, here)
+        general = self.told(name, type_of_entry(entry))
+        special = general if here is None or not isinstance(entry, Scheme) else self.told(name, here)
         return general if special.replace("'", "") == general.replace("'", "") else f"{general}\n{special}  (* here *)"
 
     def entry_of(self, node: Occurring, binding: Binding | None) -> Entry | None:
@@ -133,9 +133,12 @@ class Analysis:
         if binding is not None:
             return f"type {name} = {self.bindings.declarations[binding.binder].span.text}"
         alias = environment(self.surface).aliases.get(name)
-        return f"type {name}" if alias is None else f"type {name} = {Shower(MOST_PARTS).show(alias)}"
+        return f"type {name}" if alias is None else f"type {name} = {self.shower().declaration(alias)}"
 
+    def told(self, name: str, type: Type) -> str:
+        """A name with its type."""
+        return f"{name} : {self.shower().show(type)}"
 
-def told(name: str, type: Type) -> str:
-    """A name with its type."""
-    return f"{name} : {Shower(MOST_PARTS).show(type)}"
+    def shower(self) -> Shower:
+        """What shows a type by the names that the script has for it."""
+        return Shower(MOST_PARTS, self.checked.names)

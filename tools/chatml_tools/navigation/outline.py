@@ -73,4 +73,4 @@ def definition(checked: Checked, name: ast.Ident, span: Span) -> Symbol:
         return Symbol(name.name, "value", "", span, name.span)
     type = type_of_entry(entry)
     kind: Kind = "function" if isinstance(resolved(type), Fun) else "value"
-    return Symbol(name.name, kind, Shower(MOST_PARTS).show(type), span, name.span)
+    return Symbol(name.name, kind, Shower(MOST_PARTS, checked.names).show(type), span, name.span)

@@ -9,7 +9,7 @@ from chatml.stack import deep
 from chatml.syntax import ast
 from chatml.types.checked import Checked, type_of_entry
 from chatml.types.model import Type, Unit
-from chatml.types.show import show
+from chatml.types.show import Shower
 from chatml.types.unify import resolved
 from chatml.values.model import ModuleValue, Value, is_function
 from chatml_tools.workspace.literal import literal
@@ -73,19 +73,24 @@ def answer_of(
                     type = checked.type_of(expr)
                     value = next(coming, None)
                     if not ran:
-                        results[statement] = Result("-", show(type))
+                        results[statement] = Result("-", shown(checked, type))
                     elif resolved(type) is not Unit:
-                        results[statement] = Result("-", show(type), text_of(value))
+                        results[statement] = Result("-", shown(checked, type), text_of(value))
                 case ast.TypeStatement(name=ident):
                     declared = aliases[ident.name]
-                    results[statement] = Result(f"type {ident.name}", "" if declared is None else show(declared))
+                    results[statement] = Result(f"type {ident.name}", "" if declared is None else Shower(naming=checked.names).declaration(declared))
                 case _:
                     for name in names_of(statement):
                         results.pop(name, None)
                         value = text_of(read(name)) if ran else None
                         label = f"module {name}" if isinstance(statement, ast.ModuleStatement) else name
-                        results[name] = Result(label, show(type_of_entry(checked.entries[name])), value)
+                        results[name] = Result(label, shown(checked, type_of_entry(checked.entries[name])), value)
     return Answer(tuple(results.values()))
+
+
+def shown(checked: Checked, type: Type) -> str:
+    """The text of a type, by the names that the inputs have for it."""
+    return Shower(naming=checked.names).show(type)
 
 
 def text_of(value: Value) -> str | None:

@@ -19,7 +19,8 @@ from chatml.syntax import ast
 from chatml.syntax.parse import parse
 from chatml.types import Checked, Statements
 from chatml.types.checked import type_of_entry
-from chatml.types.show import show
+from chatml.types.names import TypeNames
+from chatml.types.show import Shower
 from chatml.types.statements import Mark as Types
 from chatml.values.journal import Journal
 from chatml.values.limits import Limits
@@ -133,14 +134,20 @@ class Workspace:
         """What is defined now, with its types."""
         entries = self.types.definitions
         with deep():
-            return Answer(tuple(Result(name, show(type_of_entry(entry))) for name, entry in entries.items()))
+            shown = [(name, self.shower().show(type_of_entry(entry))) for name, entry in entries.items()]
+            return Answer(tuple(Result(name, type) for name, type in shown))
 
     def declared_types(self) -> Answer:
         """The types that the inputs declared."""
         elaborator = self.types.inference.elaborator
         known = [(name, elaborator.aliases[name]) for name in elaborator.declared]
         with deep():
-            return Answer(tuple(Result(f"type {name}", show(type)) for name, type in known if type is not None))
+            shown = [(name, self.shower().declaration(type)) for name, type in known if type is not None]
+            return Answer(tuple(Result(f"type {name}", type) for name, type in shown))
+
+    def shower(self) -> Shower:
+        """What shows a type by the names that are declared."""
+        return Shower(naming=TypeNames(self.types.inference.elaborator.aliases))
 
     def checked(self, script: ast.Script) -> Checked:
         checked = self.types.extend(script)
