@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from chatml.engines.compile import body, code, compiled, lower
     from chatml.functions import function
     from chatml.syntax import portable as portability
+    from chatml.types import contract
+    from chatml.types.guided import Entrypoints
 else:
     walk, function = lazy("chatml.engines.walk"), lazy("chatml.functions.function")
+    contract = lazy("chatml.types.contract")
     portability = lazy("chatml.syntax.portable")
     body, code = lazy("chatml.engines.compile.body"), lazy("chatml.engines.compile.code")
     compiled, lower = lazy("chatml.engines.compile.compiled"), lazy("chatml.engines.compile.lower")
@@ -38,8 +41,16 @@ else:
 Sink = Callable[[str], object]
 
 
-def compile(source: Source | str, *, name: str = "<script>", surface: Surface = CORE) -> Program:
+def compile(
+    source: Source | str,
+    *,
+    name: str = "<script>",
+    surface: Surface = CORE,
+    entrypoints: Entrypoints | None = None,
+) -> Program:
     """Compile a script against a surface. Runs no script code. Raises `CompileError` with all diagnostics.
+
+    With `entrypoints` it is held to the contract of a moderator, on a surface that has one (X-47).
 
     >>> compile("let double n = n * 2").types
     {'double': '(int -> int)'}
@@ -48,18 +59,29 @@ def compile(source: Source | str, *, name: str = "<script>", surface: Surface = 
     with deep():
         script = parse(source)
         checked = check_types(script, environment(surface))
-        if checked.problems:
+        if entrypoints is not None:
+            found = contract.check_contract(checked, environment(surface), entrypoints)
+            if found.problems:
+                raise CompileError(found.problems)
+            checked.warnings = found.warnings
+        elif checked.problems:
             raise CompileError(checked.diagnostics)
         resolved = resolve(script, names(surface), checked.is_scalar, checked.absent)
     return Program(source, surface, resolved, checked)
 
 
 def check(
-    source: Source | str, *, name: str = "<script>", surface: Surface = CORE, portable: bool = False
+    source: Source | str,
+    *,
+    name: str = "<script>",
+    surface: Surface = CORE,
+    portable: bool = False,
+    entrypoints: Entrypoints | None = None,
 ) -> tuple[Diagnostic, ...]:
     """Every error and warning of a script, errors first in order of place. Never raises for a fault of the script.
 
-    `portable` adds warnings for what other implementations of the language lack (X-12).
+    `portable` adds warnings for what other implementations of the language lack (X-12). With `entrypoints` a script
+    that defines one of them is held to the contract of a moderator, on a surface that has one (X-47).
 
     >>> [diagnostic.code for diagnostic in check("print(1 + true)")]
     ['type.mismatch']
@@ -68,10 +90,19 @@ def check(
     with deep():
         try:
             script = parse(source)
-            found = check_types(script, environment(surface)).diagnostics
+            checked = check_types(script, environment(surface))
+            found = diagnostics_of(checked, surface, entrypoints)
         except CompileError as error:
             return error.diagnostics
         return found + (portability.find_additions(script) if portable else ())
+
+
+def diagnostics_of(checked: Checked, surface: Surface, entrypoints: Entrypoints | None) -> tuple[Diagnostic, ...]:
+    """What is wrong with a checked script, as a moderator if it defines one of the entry points."""
+    if entrypoints is None or not contract.is_moderator(checked.script, entrypoints):
+        return checked.diagnostics
+    found = contract.check_contract(checked, environment(surface), entrypoints)
+    return found.problems + found.warnings
 
 
 def as_source(source: Source | str, name: str) -> Source:
@@ -90,14 +121,14 @@ class Program:
     checked: Checked
 
     @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What the checker found worth a warning."""
+        return self.checked.warnings
+
+    @property
     def types(self) -> dict[str, str]:
         """The printed type of each top-level binding, in source order."""
         return {name: self.checked.show(name) for name in self.checked.bindings}
-
-    @property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        """What the checker found worth a warning."""
-        return self.checked.diagnostics
 
     def run(
         self,
@@ -217,11 +248,12 @@ def environment(surface: Surface) -> Environment:
     values = {builtin.name: builtin.scheme for builtin in surface.globals}
     modules = {module.name: {export.name: export.scheme for export in module.exports} for module in surface.modules}
     patterns = [(module.name, export.name) for module in surface.modules for export in module.exports if export.pattern]
-    return Environment(values, modules, [(alias.name, alias.type) for alias in surface.aliases], ADDED, patterns)
+    aliases = [(alias.name, alias.type) for alias in surface.aliases]
+    return Environment(values, modules, aliases, ADDED, patterns, surface.host)
 
 
-ADDED = frozenset({"not"})
-"""Globals that this project added: an opened module may export the same name (X-12)."""
+ADDED = frozenset({"not", "event", "job_event"})
+"""Globals and aliases that this project added: an opened module may export, a script declare the same name (X-12)."""
 
 
 @lru_cache(maxsize=64)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from chatml.records import frozen
+from chatml.types.environment import HostTypes
 from chatml.types.model import Fun, Type
 from chatml.values.model import Value
 
@@ -75,6 +76,8 @@ class Surface:
     globals: tuple[Builtin, ...] = ()
     modules: tuple[Module, ...] = ()
     aliases: tuple[Alias, ...] = ()
+    host: HostTypes | None = None
+    """What a host hands to the handler of a moderator, on the surfaces that moderators are written for."""
 
     def combine(self, other: Surface) -> Surface:
         """Both surfaces; where both define a name, this one's definition counts."""
@@ -82,6 +85,7 @@ class Surface:
             _first_of_each(self.globals + other.globals),
             _first_of_each(self.modules + other.modules),
             _first_of_each(self.aliases + other.aliases),
+            self.host or other.host,
         )
 
 

@@ -61,6 +61,8 @@ class Checked:
         """The field accesses that fail whenever they run, whatever the record holds (section 3.7)."""
         self.aliases = aliases
         """The types that have a name; None for one whose declaration is at fault."""
+        self.warnings: tuple[Diagnostic, ...] = ()
+        """What is worth a warning, once that was looked for."""
 
     @cached_property
     def names(self) -> TypeNames:
@@ -186,6 +188,11 @@ class Contract:
         """The text of an expected type with what was found out."""
         with deep():
             return show(self.expected(type))
+
+    def tell(self, type: Type, names: TypeNames) -> str:
+        """The same as people read it, by the names of types."""
+        with deep():
+            return Shower(naming=names).show(self.expected(type))
 
 
 def places(script: ast.Script) -> dict[str, ast.Ident]:

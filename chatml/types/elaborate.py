@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from chatml.lazy import lazy
@@ -36,12 +36,20 @@ else:
 
 
 class Elaborator:
-    """Translates type expressions. `aliases` are the types that have a name, None for one whose declaration failed."""
+    """Translates type expressions. `aliases` are the types that have a name, None for one whose declaration failed.
+
+    A script may declare those that are `added` itself.
+    """
 
     def __init__(
-        self, aliases: Mapping[str, Type], is_value: Callable[[str], bool], fresh: Callable[[], Unknown]
+        self,
+        aliases: Mapping[str, Type],
+        is_value: Callable[[str], bool],
+        fresh: Callable[[], Unknown],
+        added: Container[str] = (),
     ) -> None:
         self.aliases: dict[str, Type | None] = dict(aliases)
+        self.added = added
         self.is_value = is_value
         self.fresh = fresh
         self.declared: dict[str, Span] = {}
@@ -69,10 +77,11 @@ class Elaborator:
         name, span = statement.name.name, statement.name.span
         if name in PRIMITIVES:
             raise Fault(PrimitiveRedefined(span, name))
-        if name in self.aliases:
+        if name in self.aliases and not (name in self.added and name not in self.declared):
             self.aliases[name] = None
             raise Fault(DuplicateType(span, name, self.declared.get(name)))
         self.declared[name] = span
+        self.aliases.pop(name, None)
         self.aliases[name] = None
         self.blamed = None
         self.own, self.guarded, self.used = Mu(name, Unit, RECURSIVE), False, False

@@ -53,6 +53,18 @@ class Body:
         return self.exports.get(label) if label in self.once else None
 
 
+@frozen(eq=False)
+class HostTypes:
+    """What a host hands to the handler of a moderator: the context, and what each standard event carries.
+
+    `Unit` stands for nothing. `own` is what the events carry that a host makes of jobs which a script has begun.
+    """
+
+    context: Type
+    events: Mapping[str, Type]
+    own: Mapping[str, Type] = MappingProxyType({})
+
+
 Entry = Type | Scheme | ModuleType
 """What a name stands for: a type that all its uses share, a scheme that each use instantiates, a module."""
 
@@ -61,10 +73,11 @@ class Environment:
     """The names that a script may use besides its own. Immutable; shared by any number of checks and threads.
 
     `values` and the exports of `modules` have the schemes of builtins.md section 1.4, `aliases` are pairs of a name and
-    a closed type. `added` are globals that an opened module may shadow (X-12). `patterns` are exports whose second
-    argument is a pattern: `Environment.patterns` has the identity of the type of each, by which its calls are known
-    under whatever name. `problems` says what is wrong with the aliases (builtins.md 1.3); every check against this
-    environment reports it.
+    a closed type. `added` are globals that an opened module may shadow, and aliases that a script may declare (X-12).
+    `patterns` are exports whose second argument is a pattern: `Environment.patterns` has the identity of the type of
+    each, by which its calls are known under whatever name. `host` is there where the script of a moderator is checked;
+    `given` are its types as the checker holds them. `problems` says what is wrong with the aliases (builtins.md 1.3);
+    every check against this environment reports it.
 
     >>> Environment({"answer": Int}, {}, [("int", String)]).problems
     (PrimitiveRedefined(span=None, name='int'),)
@@ -77,11 +90,14 @@ class Environment:
         aliases: Iterable[tuple[str, Type]] = (),
         added: frozenset[str] = frozenset(),
         patterns: Collection[tuple[str, str]] = (),
+        host: HostTypes | None = None,
     ) -> None:
         problems: list[Problem] = []
         self.values: dict[str, Entry] = {}
         self.aliases: dict[str, Type] = {}
         self.added = added
+        self.host = host
+        self.given = None if host is None else adopt_host(host, problems)
         for name, scheme in values.items():
             self.values[name] = adopt(name, scheme, problems)
         for name, exports in modules.items():
@@ -129,6 +145,13 @@ def adopt_alias(name: str, type: Type, problems: list[Problem]) -> Type:
     if adopted is not ANYTHING:
         problems.append(LooseAlias(None, name, adopted.variables[0].name))
     return Unit
+
+
+def adopt_host(host: HostTypes, problems: list[Problem]) -> HostTypes:
+    """The types of a host as the checker holds them."""
+    events = {tag: adopt_alias(tag, type, problems) for tag, type in host.events.items()}
+    own = {tag: adopt_alias(tag, type, problems) for tag, type in host.own.items()}
+    return HostTypes(adopt_alias("context", host.context, problems), events, own)
 
 
 class AliasError(Exception):

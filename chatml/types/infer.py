@@ -83,7 +83,9 @@ class Inference:
         self.prune = self.unifier.prune
         self.fresh = self.unifier.fresh
         self.scope = Scope(environment.values)
-        self.elaborator = Elaborator(environment.aliases, self.scope.entries.__contains__, self.fresh)
+        self.elaborator = Elaborator(
+            environment.aliases, self.scope.entries.__contains__, self.fresh, environment.added
+        )
         self.matching = Matching(self)
         self.problems: list[Problem] = []
         self.bodies: dict[Entry | None, Body] = {}

@@ -56,9 +56,9 @@ class Statements:
     "ref('a array)"
     """
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, inference: Inference | None = None) -> None:
         self.environment = environment
-        self.inference = Inference(environment)
+        self.inference = Inference(environment) if inference is None else inference
         self.scope = self.inference.scope
         self.exhausted = False
         """Whether a statement needed more work than a script may."""

@@ -13,8 +13,8 @@ from chatml.source import Source
 from chatml.surfaces.model import Surface
 from chatml.surfaces.moderator import MODERATOR
 from chatml.surfaces.ui import UI_MODERATOR
+from chatml.types.guided import Entrypoints
 from chatml.values.limits import Limits
-from chatml_runtime.script.contract import Entrypoints
 from chatml_runtime.script.errors import (
     HandlerContractError,
     InstantiationError,
@@ -161,7 +161,7 @@ def test_some_events_may_go_unmatched() -> None:
     ("source", "line", "facts"),
     [
         ("let initial_state = 0\nlet on_event ctx st ev = st + 1", 2, ["on_event", "task"]),
-        ('let initial_state = 0\nlet on_event ctx st ev = Task.pure("x")\n', 1, ["initial_state", "int", "string"]),
+        ('let initial_state = 0\nlet on_event ctx st ev = Task.pure("x")\n', 2, ["next state", "int", "string"]),
         ("let initial_state = 0\nlet on_event ctx st ev = print(ctx.phse); Task.pure(st)", 2, ["phse", "context"]),
         ("let initial_state = 0\nlet on_event ctx st ev = Task.pure(st + ev)", 2, ["event", "int"]),
         (

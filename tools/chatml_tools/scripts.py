@@ -33,8 +33,7 @@ SCRIPTS = (".chatml", *DOCUMENTS)
 DATA = (".json5", ".json", ".jsonl")
 """The names of scenarios and other data end so: no script is called like that."""
 
-HANDLER = "on_event"
-DEFINES_HANDLER = rf"\b(let|and)\s+(rec\s+)?{HANDLER}\b"
+DEFINES_ENTRY_POINT = r"\b(let|and)\s+(rec\s+)?(on_event|initial_state)\b"
 
 
 def add_surface(arguments: Arguments) -> None:
@@ -42,7 +41,7 @@ def add_surface(arguments: Arguments) -> None:
     arguments.add(
         "--surface",
         choices=SURFACES,
-        help="what the script can name (default: ui for a script that defines on_event, core for any other)",
+        help="what the script can name (default: ui for a script with on_event or initial_state, core for any other)",
     )
 
 
@@ -53,8 +52,7 @@ def choose_surface(name: str | None, source: Source) -> Surface:
 
 def fitting_surface(source: Source) -> str:
     """The name of the surface that fits a script."""
-    is_moderator = HANDLER in source.text and re.search(DEFINES_HANDLER, source.text)
-    return "ui" if is_moderator else "core"
+    return "ui" if re.search(DEFINES_ENTRY_POINT, source.text) else "core"
 
 
 def read_source(path: str) -> Source:

@@ -25,6 +25,7 @@ from chatml.types.facts import (
     PrimitiveRedefined,
     Problem,
     RedundantArm,
+    Site,
     TooDeep,
     TooLarge,
     UnboundBinder,
@@ -36,6 +37,7 @@ from chatml.types.facts import (
 from chatml.types.model import Array, Con, Fun, Ref, Type
 from chatml.types.names import NO_NAMES, TypeNames
 from chatml.types.report.mismatches import describe_mismatch
+from chatml.types.report.next_state import describe_next_state
 from chatml.types.report.traps import Around, constructor_help, find_juxtaposed, nodes_around, type_help, variable_help
 from chatml.types.report.words import Words, plural, quoted
 from chatml.types.unify import resolved
@@ -45,6 +47,8 @@ def describe(problem: Problem, script: ast.Script, names: TypeNames = NO_NAMES) 
     """The diagnostic of one problem of a script; its types are told by their names."""
     words = Words(names)
     match problem:
+        case Mismatch(site=Site("next_state")):
+            return describe_next_state(problem, words)
         case Mismatch(span):
             return describe_mismatch(problem, nodes_around(script, span), words)
         case UnknownVariable(span):

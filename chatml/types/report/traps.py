@@ -17,7 +17,7 @@ from chatml.types.model import Array, Bool, Con, Float, Fun, Int, Record, Ref, S
 from chatml.types.report.habits import CONSTRUCTORS, EXPORTS, TYPES, VARIABLES, absent_export, export_habit
 from chatml.types.report.words import Words, name_of
 from chatml.types.show import flatten
-from chatml.types.unify import resolved
+from chatml.types.unify import resolved, unfolded
 
 LITERALS = {
     "x": "there are no hexadecimal literals: write the number in decimal",
@@ -166,13 +166,29 @@ def read_help(node: ast.FieldGet | ast.Deref, base: Type) -> str | None:
                 if own is not None:
                     return f"there are no methods: write `{module}.{own}(...)`"
                 return f"there are no methods: the functions for this are in the module `{module}`"
-        return None
+        return json_help(node) if is_json(base) else None
     if isinstance(node.ref, ast.SetRef):
         text = name_of(node.ref.ref) or "x"
         return f"`!{text} := ...` is `!({text} := ...)`: to set the ref, write `{text} := ...`"
     if base is Bool:
         return "`!` is not negation: write `not(x)`"
     return None
+
+
+def is_json(type: Type) -> bool:
+    """Whether a type is that of JSON."""
+    known = unfolded(type)
+    return isinstance(known, Variant) and {"Array", "Null", "Object"} <= flatten(known.row)[0].keys()
+
+
+def json_help(node: ast.FieldGet | ast.ArrayGet, key: str | None = None) -> str:
+    """How the JSON that something is read from is read; `x.args` is that of a tool call."""
+    record = node.record if isinstance(node, ast.FieldGet) else node.array
+    key = key or (node.label.name if isinstance(node, ast.FieldGet) else "name")
+    if isinstance(record, ast.FieldGet) and record.label.name == "args":
+        call = name_of(record.record) or "call"
+        return f'write `Tool_call.arg_string({call}, "{key}")`, which is `Some(text)` or `None`'
+    return f'write `Json.get_field({name_of(record) or "x"}, "{key}")`, which is `Some(value)` or `None`'
 
 
 def assignee_help(node: ast.SetRef) -> str | None:

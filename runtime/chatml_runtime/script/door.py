@@ -1,7 +1,7 @@
 """What one script at work makes public. The package reads this file; type checkers do, too."""
 
+from chatml.types.guided import Entrypoints
 from chatml_runtime.script.approvals import Answered, AskChoice, AskText, Expired
-from chatml_runtime.script.contract import Entrypoints
 from chatml_runtime.script.effects import (
     Approve,
     Effect,

@@ -5,20 +5,21 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import attrs
 
 from chatml.diagnostics.errors import SurfaceError
 from chatml.diagnostics.model import Diagnostic
 from chatml.pipeline import EngineName, Program, compile
+from chatml.records import evolve
 from chatml.source import Source
 from chatml.surfaces.model import Surface
 from chatml.surfaces.moderator import MODERATOR
+from chatml.types.guided import STANDARD, Entrypoints
 from chatml.values.limits import Limits
 from chatml.values.model import is_function
 from chatml_runtime.script import problems
-from chatml_runtime.script.contract import STANDARD, Entrypoints, check_entrypoints
 from chatml_runtime.script.errors import InstantiationError
 from chatml_runtime.script.registry import OpRegistry
 from chatml_runtime.script.session import Session
@@ -107,9 +108,14 @@ def compile_script(
     >>> script.program.types["on_event"]
     '(a, int, b -> int task)'
     """
-    program = compile(source, name=name, surface=surface)
-    warnings = () if entrypoints is None else check_entrypoints(program, entrypoints)
-    return CompiledScript(program, warnings, engine)
+    program = compile(source, name=name, surface=hosted(surface), entrypoints=entrypoints)
+    return CompiledScript(program, program.warnings, engine)
+
+
+@lru_cache(maxsize=64)
+def hosted(surface: Surface) -> Surface:
+    """A surface that says what hosts hand to a handler; one that does not say it takes it from `MODERATOR`."""
+    return surface if surface.host is not None else evolve(surface, host=MODERATOR.host)
 
 
 @attrs.frozen(eq=False)

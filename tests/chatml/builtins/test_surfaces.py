@@ -89,7 +89,7 @@ def test_surfaces_add_to_each_other() -> None:
     assert CORE.globals == MODERATOR.globals == UI_MODERATOR.globals
     assert [alias.name for alias in CORE.aliases] == ["json"]
     assert [alias.name for alias in MODERATOR.aliases] == [
-        *("json", "item", "tool_desc", "tool_call", "tool_result", "context")
+        *("json", "item", "tool_desc", "tool_call", "tool_result", "context", "event", "job_event")
     ]
     assert [*MODERATOR.aliases] == [*UI_MODERATOR.aliases][:-1]
     assert UI_MODERATOR.aliases[-1].name == "reply"

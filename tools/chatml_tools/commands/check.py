@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from chatml.diagnostics.errors import CompileError
 from chatml.pipeline import check
+from chatml.types.guided import STANDARD
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import conclude, refuse_twice
 from chatml_tools.scripts import add_surface, choose_surface, read_source
@@ -33,4 +34,4 @@ def check_file(path: str, surface: str | None, portable: bool) -> tuple[Diagnost
         source = read_source(path)
     except CompileError as error:
         return error.diagnostics
-    return check(source, surface=choose_surface(surface, source), portable=portable)
+    return check(source, surface=choose_surface(surface, source), portable=portable, entrypoints=STANDARD)

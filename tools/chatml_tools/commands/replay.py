@@ -11,8 +11,11 @@ from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 
 from chatml.diagnostics.errors import CompileError
+from chatml.pipeline import check
+from chatml.types.guided import STANDARD
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import UsageError, print_json, report, write
+from chatml_tools.scripts import SURFACES, read_source
 from chatml_tools.documents.reading import FORMATS
 from chatml_tools.replay.show import Total, encode_result, encode_total, show, show_difference, show_total
 from chatml_tools.replay.work import Order, Result, find_transcripts, work_through
@@ -39,6 +42,7 @@ def execute(args: SimpleNamespace) -> int:
         raise UsageError("scripts and transcripts are read more than once, so none can be on standard input")
     paths = find_transcripts(args.transcripts)
     order = Order(scripts, args.surface, args.format, args.host, args.answer)
+    report_warnings(scripts, args.surface)
     total = Total.of(len(scripts))
     describe = show if args.diff is None else show_difference
     try:
@@ -60,6 +64,16 @@ def execute(args: SimpleNamespace) -> int:
     else:
         show_lines(show_total(total))
     return 1 if total.is_at_fault else 0
+
+
+def report_warnings(scripts: Iterable[str], surface: str | None) -> None:
+    """Say once what is worth a warning in the scripts; an error in one is told where it is compiled."""
+    for script in scripts:
+        try:
+            found = check(read_source(script), surface=SURFACES[surface or "ui"](), entrypoints=STANDARD)
+        except CompileError:
+            continue
+        report([diagnostic for diagnostic in found if diagnostic.severity == "warning"])
 
 
 def show_lines(lines: Iterable[str]) -> None:

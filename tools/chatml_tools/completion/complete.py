@@ -170,13 +170,22 @@ def types(around: Surroundings) -> Iterator[Completion]:
 
 
 def tags(around: Surroundings, text: str) -> Iterator[Completion]:
-    """The tags of the text, of the inputs, and of the surface's types."""
+    """The tags of the text, of the inputs, and of the surface's types; in a pattern the host's events come first."""
     written: dict[str, None] = dict.fromkeys(TAG.findall(text))
     for entered in around.texts:
         written |= dict.fromkeys(TAG.findall(entered))
     written |= dict.fromkeys(tags_of(around.surface))
+    host = around.surface.host
+    if host is not None and text.rstrip().endswith(PATTERN_BEFORE):
+        events = [f"`{tag}" for tag in (*host.events, *host.own)]
+        yield from (Completion(tag, 0, "tag") for tag in events)
+        written = {tag: None for tag in written if tag not in events}
     for tag in sorted(written):
         yield Completion(tag, 0, "tag")
+
+
+PATTERN_BEFORE = ("|", " with", "\nwith")
+"""What stands before the pattern of an arm: the events of the host are the first that may be meant there."""
 
 
 @lru_cache(maxsize=16)

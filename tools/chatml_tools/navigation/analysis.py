@@ -6,7 +6,7 @@ from functools import cached_property
 
 from chatml.diagnostics.errors import CompileError
 from chatml.diagnostics.model import Diagnostic
-from chatml.pipeline import environment
+from chatml.pipeline import diagnostics_of, environment
 from chatml.records import frozen
 from chatml.source import Source, Span
 from chatml.stack import deep
@@ -17,7 +17,9 @@ from chatml.syntax.parse.recovery import parse_parts
 from chatml.types import Checked
 from chatml.types import check as check_types
 from chatml.types.checked import type_of_entry
+from chatml.types.contract import is_moderator
 from chatml.types.environment import Entry, ModuleType
+from chatml.types.guided import STANDARD, GuidedStatements
 from chatml.types.model import Type
 from chatml.types.scheme import ANYTHING, Scheme
 from chatml.types.show import Shower
@@ -63,8 +65,16 @@ class Analysis:
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Every error and warning, as `chatml.check` reports them."""
-        return self.faults or self.checked.diagnostics
+        """Every error and warning, as `chatml check` reports them."""
+        return self.faults or diagnostics_of(self.checked, self.surface, STANDARD)
+
+    @cached_property
+    def guided(self) -> Checked:
+        """The types of the script with what its host hands to a handler."""
+        if self.surface.host is None or not is_moderator(self.script):
+            return self.checked
+        with deep():
+            return GuidedStatements(environment(self.surface)).extend(self.script)
 
     @cached_property
     def bindings(self) -> Bindings:
@@ -85,7 +95,7 @@ class Analysis:
                 text = self.describe_name(found)
                 return None if text is None else Sight(found.span, text)
             expr = expression_at(self.script, offset)
-            type = None if expr is None else self.checked.types.get(expr)
+            type = None if expr is None else self.guided.types.get(expr)
             return None if expr is None or type is None else Sight(expr.span, self.shower().show(type))
 
     def describe_name(self, found: Occurrence) -> str | None:
@@ -95,7 +105,7 @@ class Analysis:
         if isinstance(node, ast.NamedType) or (binding is not None and binding.kind == "type"):
             return self.describe_type(name, binding)
         entry = self.entry_of(node, binding)
-        here = self.checked.types.get(node) if isinstance(node, ast.Name | ast.FieldGet) else None
+        here = self.guided.types.get(node) if isinstance(node, ast.Name | ast.FieldGet) else None
         if isinstance(entry, ModuleType):
             return f"module {name}"
         if entry is ANYTHING:
@@ -111,7 +121,7 @@ class Analysis:
     def entry_of(self, node: Occurring, binding: Binding | None) -> Entry | None:
         """What a name stands for: a definition, a builtin, or an export of a builtin module."""
         if binding is not None:
-            return self.checked.binders.get(binding.binder)
+            return self.guided.binders.get(binding.binder)
         builtins = environment(self.surface).values
         match node:
             case ast.Name(name=name):

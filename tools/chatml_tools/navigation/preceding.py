@@ -13,6 +13,7 @@ from chatml.surfaces.model import Surface
 from chatml.syntax import ast
 from chatml.syntax.parse.recovery import read_part, statement_starts
 from chatml.types import Statements
+from chatml.types.guided import GuidedStatements
 from chatml.types.statements import Mark
 from chatml_tools.completion.complete import Completion, complete
 
@@ -41,7 +42,7 @@ class Preceding:
 
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
-        self.types = Statements(environment(surface))
+        self.types: Statements = GuidedStatements(environment(surface))
         self.parts: list[Part] = []
         self.following = ""
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from chatml.diagnostics.suggest import did_you_mean
 from chatml.records import frozen
 from chatml.source import Source
+from chatml.types.guided import STANDARD
 from chatml_runtime.scenario import read_scenario
 from chatml_runtime.scenario.model import Advance, Line, Respond
-from chatml_runtime.script.contract import STANDARD
 from chatml_tools.console import UsageError, count
 from chatml_tools.repl.conversation import Conversation
 from chatml_tools.repl.events import read_event

@@ -8,16 +8,17 @@ from collections.abc import Callable, Iterator
 from chatml.diagnostics.errors import CompileError
 from chatml.diagnostics.model import Diagnostic
 from chatml.engines.engine import Engine
-from chatml.pipeline import EngineName, Instance, Program
+from chatml.pipeline import EngineName, Instance, Program, environment
 from chatml.records import evolve, frozen
 from chatml.surfaces.model import Surface
+from chatml.types.contract import check_contract
+from chatml.types.guided import STANDARD
 from chatml.values.limits import Limits
 from chatml_runtime.moderation.overlay import Canonical, Inserted
 from chatml_runtime.scenario import Record, Stage
 from chatml_runtime.scenario.brief import item_line
 from chatml_runtime.scenario.model import Line, Scenario
-from chatml_runtime.script.contract import STANDARD, check_entrypoints
-from chatml_runtime.script.scripts import CompiledScript, ScriptArtifact
+from chatml_runtime.script.scripts import CompiledScript, ScriptArtifact, hosted
 from chatml_tools.timeline.draw import Timeline
 from chatml_tools.workspace import Workspace
 from chatml_tools.workspace.literal import literal
@@ -57,7 +58,9 @@ class Conversation:
         self.records: list[Record] = []
         self.timeline = Timeline(colour=colour, width=width)
         self.printed: list[str] = []
-        running = RunningProgram(program.source, program.surface, program.core, program.checked, workspace.engine)
+        running = RunningProgram(
+            program.source, program.surface, program.core, program.checked, running=workspace.engine
+        )
         artifact = ScriptArtifact("main", CompiledScript(running, self.warnings, "walk"))
         self.stage = Stage(artifact, scenario, self.printed)
 
@@ -114,14 +117,15 @@ class Conversation:
 
 def check_moderator(program: Program) -> tuple[Diagnostic, ...]:
     """The warnings about the entry points of a session's script. `CompileError`; what is missing has no place."""
-    try:
-        return check_entrypoints(program)
-    except CompileError as error:
-        found = [
-            evolve(each, span=None) if each.span is not None and each.span.source is program.source else each
-            for each in error.diagnostics
-        ]
-        raise CompileError(found) from None
+    found = check_contract(program.checked, environment(hosted(program.surface)))
+    if found.problems:
+        raise CompileError(
+            [
+                evolve(each, span=None) if each.span is not None and each.span.source is program.source else each
+                for each in found.problems
+            ]
+        )
+    return found.warnings
 
 
 def is_insertion(provenance: object) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chatml.source import Source
+from chatml.surfaces.moderator import EVENTS
 from chatml_runtime.moderation.vocabulary import InternalEvent
 from chatml_runtime.scenario import read_scenario
 from chatml_runtime.scenario.data import read_data
 from chatml_runtime.scenario.model import Deliver, Line
-from chatml_runtime.script.contract import EVENTS
 from chatml_tools.console import UsageError
 
 NAME = "<event>"

@@ -27,7 +27,7 @@ class Outcome:
     """What came of one scenario.
 
     `failed` has mismatches; `error` has diagnostics, or a message: the script or the scenario could not be run. Other
-    outcomes may have warnings about the scenario as `diagnostics`.
+    outcomes may have warnings about the scenario as `diagnostics`, the first one of a script also those about it.
     `seconds` is how long it took.
     """
 
@@ -79,7 +79,9 @@ class Runner:
         scenario = read_scenario(source)
         if script is None:
             raise UsageError(f"no script beside {path}: call one like it, without {SUFFIX}, or name one with --script")
-        artifact = ScriptArtifact("main", self.compile(script))
+        is_new = script not in self.compiled
+        compiled = self.compile(script)
+        artifact = ScriptArtifact("main", compiled)
         lines = list(play(artifact, scenario))
         records = tuple(line for line in lines if isinstance(line, Record))
         (ending,) = (line for line in lines if isinstance(line, Ending))
@@ -90,7 +92,8 @@ class Runner:
         if self.rewrite and (mismatches or scenario.expect is None):
             update(path, data, source, scenario.expect or (), records, ending)
             status, mismatches = "updated", ()
-        return Outcome(path, script, status, source, records, mismatches, scenario.warnings)
+        warnings = scenario.warnings + (compiled.warnings if is_new else ())
+        return Outcome(path, script, status, source, records, mismatches, warnings)
 
     def compile(self, script: str) -> CompiledScript:
         """The script in a file. `CompileError` each time it is asked for, if it is at fault."""

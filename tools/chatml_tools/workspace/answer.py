@@ -78,7 +78,10 @@ def answer_of(
                         results[statement] = Result("-", shown(checked, type), text_of(value))
                 case ast.TypeStatement(name=ident):
                     declared = aliases[ident.name]
-                    results[statement] = Result(f"type {ident.name}", "" if declared is None else Shower(naming=checked.names).declaration(declared))
+                    results[statement] = Result(
+                        f"type {ident.name}",
+                        "" if declared is None else Shower(naming=checked.names).declaration(declared),
+                    )
                 case _:
                     for name in names_of(statement):
                         results.pop(name, None)
