@@ -68,13 +68,13 @@ class GuidedStatements(Statements):
         self.guided = None if environment.given is None else Guided(environment, environment.given, names, strict)
         super().__init__(environment, self.guided)
 
-    def extend(self, script: ast.Script) -> Checked:
+    def extend(self, script: ast.Script, work: float | None = None) -> Checked:
         """Check further statements; see `Statements`."""
         if self.guided is not None:
             self.guided.handler = handler_of(script, self.names)
             first = places(script).get(self.names.initial_state)
             self.guided.first = None if first is None else first.span
-        return super().extend(script)
+        return super().extend(script, work)
 
 
 class Guided(Inference):

@@ -13,9 +13,9 @@ from functools import partial
 
 from chatmd.elements.script import ScriptLimits
 from chatml.diagnostics.errors import ChatmlError
+from chatml.types.guided import Entrypoints
 from chatml.values.limits import Budget, Limits
 from chatml.values.model import Value
-from chatml_runtime.script.contract import Entrypoints
 from chatml_runtime.script.drivers import drive
 from chatml_runtime.script.effects import Effect
 from chatml_runtime.script.errors import CommitRejectedError

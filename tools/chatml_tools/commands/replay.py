@@ -15,11 +15,10 @@ from chatml.pipeline import check
 from chatml.types.guided import STANDARD
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import UsageError, print_json, report, write
-from chatml_tools.scripts import SURFACES, read_source
 from chatml_tools.documents.reading import FORMATS
 from chatml_tools.replay.show import Total, encode_result, encode_total, show, show_difference, show_total
 from chatml_tools.replay.work import Order, Result, find_transcripts, work_through
-from chatml_tools.scripts import SURFACES
+from chatml_tools.scripts import SURFACES, read_source
 
 
 def configure(arguments: Arguments) -> None:
