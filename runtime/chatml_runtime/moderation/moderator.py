@@ -90,8 +90,10 @@ class Moderator:
         drain_limit: int | None,
         observer: Observer | None,
         validate_state: ValidateState | None,
+        durable: bool,
     ) -> None:
         """Used by `create`."""
+        self._durable = durable
         self._artifact = artifact
         self._session = session
         self._allocator = allocator
@@ -121,13 +123,16 @@ class Moderator:
         snapshot: ModeratorSnapshot | None = None,
         observer: Observer | None = None,
         validate_state: ValidateState | None = None,
+        durable: bool = False,
         print: Sink | None = None,
     ) -> Moderator:
         """Start a session of a script, or restore one from a snapshot (sections 3.2 and 17.4).
 
         `capabilities` is what the script can reach; sessions that share the bundle share its registry. `allocator` is
         the one that gives the conversation's entries their identities. `limits` bound each event and the top level.
-        With `replay_after_events=False` the queue is replayed by `replay` only. `print` gets what the script prints.
+        With `replay_after_events=False` the queue is replayed by `replay` only. `durable` is for a host that stores the
+        session: a run that writes to what the top level of the script holds, which is not stored, then fails with
+        `ModuleStateError`. `print` gets what the script prints.
 
         `InstantiationError` or `RuntimeFailure` if no session can be made of the script; `SnapshotMismatchError` or
         `SnapshotFormatError` for a snapshot of another script or a damaged one; `IdentityError` if the allocator would
@@ -155,6 +160,7 @@ class Moderator:
             drain_limit=max_internal_event_drain if replay_after_events else None,
             observer=observer,
             validate_state=validate_state,
+            durable=durable,
         )
 
     # What can be read at any time, without waiting
@@ -389,11 +395,13 @@ class Moderator:
         def prepare(effects: Sequence[Effect]) -> Callable[[], None]:
             nonlocal outcome
             outcome = Outcome.from_effects(effects)
+            if self._durable:
+                self._session.refuse_module_state()
             install = self._plan(outcome, delivery.phase)
             self._history.forget_written(self._session.written)
             return install
 
-        hooks = Hooks(self._validate_state, prepare)
+        hooks = Hooks(self._validate_state, prepare, self._durable)
         session = self._session
         if answer is None and not session.is_halted and session.pending is None:
             self._tell_start(delivery)

@@ -15,6 +15,7 @@ ChatmlError
 │   ├── TaskFailedError              a failure that no `Task.catch` took
 │   ├── ScriptRuntimeError           the script failed (also a `chatml.RuntimeFailure`)
 │   │   └── LimitExceededError       a limit was exceeded; `limit` is its name
+│   ├── ModuleStateError             it wrote to what is not stored, in a session that is
 │   └── HandlerContractError         something else than a task, where a task was due
 ├── CommitRejectedError              the host refused the commit; the run was rolled back
 │   ├── ToolDecisionConflictError    two tool decisions in one run
@@ -117,6 +118,10 @@ class ScriptRuntimeError(HandlerError, RuntimeFailure):
 
 class LimitExceededError(ScriptRuntimeError):
     """A run that used more than its `Limits` allow; `limit` is `steps`, `depth`, `text` or `tasks` (X-05)."""
+
+
+class ModuleStateError(HandlerError):
+    """A run that wrote to an array or ref of the script's top level, in a session that is stored (X-55)."""
 
 
 class HandlerContractError(HandlerError):

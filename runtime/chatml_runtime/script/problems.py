@@ -140,6 +140,13 @@ def nobody_answered(op: str, waited_ms: int | None) -> str:
     return f"{op}: nobody answered" if waited_ms is None else f"{op}: nobody answered within {waited_ms} ms"
 
 
+def module_state(name: str) -> str:
+    return (
+        f"the run wrote to what `{name}` holds, and this session is stored: only its state is, "
+        "and what a definition of the top level holds begins anew each time. Put it into the state"
+    )
+
+
 # -- steps that are repeated from their record (live.md section D.1)
 
 NOT_APPROVED = "Not run: the call is not the one that was approved."

@@ -17,6 +17,7 @@ from chatml.source import Source
 from chatml.surfaces.model import Surface
 from chatml.surfaces.moderator import MODERATOR
 from chatml.types.guided import STANDARD, Entrypoints
+from chatml.values.copies import fresh
 from chatml.values.limits import Limits
 from chatml.values.model import is_function
 from chatml_runtime.script import problems
@@ -63,7 +64,7 @@ class CompiledScript:
         print: Sink | None = None,
         limits: Limits = Limits(),
     ) -> Session:
-        """Run the top level in fresh globals and make a session of it (section 3.2).
+        """Run the top level in fresh globals and make a session of it, with a copy of the first state (3.2, X-55).
 
         `print` gets the lines that the script prints, `limits` bound the run of the top level.
         `InstantiationError` if the surface is another one or an entry point is missing or no function;
@@ -80,7 +81,7 @@ class CompiledScript:
         if not is_function(handler):
             raise InstantiationError(problems.not_callable(entrypoints.on_event), code="runtime.not_callable")
         operations = {operation.name: operation for operation in registry}
-        return self.session_class(instance, operations, instance[entrypoints.initial_state], handler)
+        return self.session_class(instance, operations, fresh(instance[entrypoints.initial_state]), handler)
 
 
 def source_hash(source: str) -> str:

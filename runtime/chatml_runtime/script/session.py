@@ -17,6 +17,7 @@ import attrs
 
 from chatml.diagnostics.errors import RuntimeFailure
 from chatml.pipeline import Instance
+from chatml.values.copies import fresh
 from chatml.values.journal import Container
 from chatml.values.limits import Budget, Limits
 from chatml.values.model import Value
@@ -24,7 +25,14 @@ from chatml_runtime.script import problems
 from chatml_runtime.script.approvals import PendingRequest, Response
 from chatml_runtime.script.drivers import adrive, drive
 from chatml_runtime.script.effects import Effect, EndSession, Halt, decode_local_effect
-from chatml_runtime.script.errors import CommitRejectedError, InvalidContextError, OperationFailed, ScriptRuntimeError
+from chatml_runtime.script.errors import (
+    CommitRejectedError,
+    HandlerError,
+    InvalidContextError,
+    OperationFailed,
+    ScriptRuntimeError,
+)
+from chatml_runtime.script.module_state import refuse_module_state
 from chatml_runtime.script.operations import OpDef
 from chatml_runtime.script.runs import Run
 from chatml_runtime.script.standard import LOGGER
@@ -61,10 +69,12 @@ RunSteps: TypeAlias = Generator[Call, Any, RunResult]
 
 @attrs.frozen
 class Hooks:
-    """What a host may say to a commit."""
+    """What a host may say to a commit. With `copies`, state and events are kept as a snapshot would give them: sharing
+    no array and no ref with anything else."""
 
     validate_state: ValidateState | None
     prepare_commit: PrepareCommit | None
+    copies: bool = False
 
 
 class Session:
@@ -124,6 +134,10 @@ class Session:
         """The arrays and refs that the active or suspended run has written to."""
         run = self._run
         return () if run is None else run.journal.containers
+
+    def refuse_module_state(self) -> None:
+        """`ModuleStateError` if the run has written to something that the top level of the script holds (X-55)."""
+        refuse_module_state(self._instance, self.written)
 
     @property
     def committed_effects(self) -> tuple[Effect, ...]:
@@ -296,13 +310,16 @@ class Session:
                 return self._suspend(run, wish)
             end_reason = ending(run)
             install = prepared(run, wish.value, hooks)
+            state = fresh(wish.value) if hooks.copies else wish.value
+            if hooks.copies:
+                run.emitted[:] = map(fresh, run.emitted)
         except BaseException as error:
             self._roll_back(run, error)
             if isinstance(error, RuntimeFailure):
                 error = ScriptRuntimeError.of(error)
             LOGGER.info("%s in phase %s is rolled back: %s", run.event, run.phase, failure_text(error))
             raise error
-        return self._commit(run, wish.value, end_reason, install)
+        return self._commit(run, state, end_reason, install)
 
     def _suspend(self, run: Run, request: PendingRequest) -> RunResult:
         run.leave(self._instance.machine)
@@ -374,7 +391,7 @@ def prepared(run: Run, state: Value, hooks: Hooks) -> Callable[[], None]:
             if not callable(install):
                 raise CommitRejectedError(problems.no_install(type(install).__name__))
             return install
-    except CommitRejectedError:
+    except (CommitRejectedError, HandlerError):
         raise
     except Exception as error:
         raise CommitRejectedError(failure_text(error)) from error
