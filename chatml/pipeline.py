@@ -24,6 +24,7 @@ from chatml.values.limits import Limits
 from chatml.values.model import BuiltinFunction, ModuleValue, Value
 
 if TYPE_CHECKING:
+    from chatml.core import module_state
     from chatml.diagnostics.model import Diagnostic
     from chatml.engines import walk
     from chatml.engines.compile import body, code, compiled, lower
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from chatml.types.guided import Entrypoints
 else:
     walk, function = lazy("chatml.engines.walk"), lazy("chatml.functions.function")
-    contract = lazy("chatml.types.contract")
+    contract, module_state = lazy("chatml.types.contract"), lazy("chatml.core.module_state")
     portability = lazy("chatml.syntax.portable")
     body, code = lazy("chatml.engines.compile.body"), lazy("chatml.engines.compile.code")
     compiled, lower = lazy("chatml.engines.compile.compiled"), lazy("chatml.engines.compile.lower")
@@ -67,6 +68,8 @@ def compile(
         elif checked.problems:
             raise CompileError(checked.diagnostics)
         resolved = resolve(script, names(surface), checked.is_scalar, checked.absent)
+        if entrypoints is not None:
+            checked.warnings += module_state.module_writes(resolved, entrypoints.on_event)
     return Program(source, surface, resolved, checked)
 
 
@@ -102,7 +105,10 @@ def diagnostics_of(checked: Checked, surface: Surface, entrypoints: Entrypoints 
     if entrypoints is None or not contract.is_moderator(checked.script, entrypoints):
         return checked.diagnostics
     found = contract.check_contract(checked, environment(surface), entrypoints)
-    return found.problems + found.warnings
+    if found.problems:
+        return found.problems + found.warnings
+    resolved = resolve(checked.script, names(surface), checked.is_scalar, checked.absent)
+    return found.warnings + module_state.module_writes(resolved, entrypoints.on_event)
 
 
 def as_source(source: Source | str, name: str) -> Source:
