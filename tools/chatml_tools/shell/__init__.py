@@ -1,0 +1,1 @@
+"""The shell on the command line: who is asked at a terminal, where sessions are kept, and what is shown."""
