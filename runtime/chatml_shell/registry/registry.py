@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from chatml.diagnostics.errors import ChatmlError
+from chatml_runtime.moderation.vocabulary import ToolCall
 from chatml_shell.errors import Refusal, ShellError
 from chatml_shell.executor.run import execute
 from chatml_shell.instantiate.tools import LiveTool
@@ -84,6 +86,10 @@ class Registry:
             return CallOutcome(output=error_text(found.code, redact(found.message)), code=found.code)
         output, code = result_text(tool.declaration, result)
         return CallOutcome(output=output, code=code, records=result.commands)
+
+    async def run_tool(self, call: ToolCall) -> str:
+        """A `ToolRunner` for `run_conversation` and the toolboxes of `chatml_runtime`: one call that was reviewed."""
+        return await self.call(call.name, json.dumps(call.args, ensure_ascii=False))
 
     async def process_run(self, program: str, args: Any) -> str:
         """`Process.run` of a moderator, in the runtime that the document names for it (section 21).

@@ -6,9 +6,16 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import attrs
-
-from chatml_shell.audit.replay import RequestTrail, interrupted, replay, request, session_file, validate, whole
+from chatml_shell.audit.replay import (
+    Interrupted,
+    RequestTrail,
+    interrupted,
+    replay,
+    request,
+    session_file,
+    validate,
+    whole,
+)
 from chatml_shell.errors import StorageError
 from chatml_tools.console import UsageError, print_json, write
 from chatml_tools.shell.hosting import session_place
@@ -42,7 +49,16 @@ def validated(args: SimpleNamespace, files: tuple[Path, ...]) -> int:
     """Say that an audit is whole, and what is torn of it."""
     found = validate(files)
     if args.json:
-        print_json({**attrs.asdict(found), "files": [str(file) for file in found.files]})
+        print_json(
+            {
+                "files": [str(file) for file in found.files],
+                "records": found.records,
+                "first": found.first,
+                "last": found.last,
+                "recovered": list(found.recovered),
+                "torn": found.torn,
+            }
+        )
     else:
         torn = f", {found.torn} bytes torn at the end" if found.torn else ""
         write(sys.stdout, f"{found.records} records, whole{torn}")
@@ -73,6 +89,22 @@ def show(trail: RequestTrail) -> str:
     return f"{trail.request_id}: {steps}{'' if trail.complete else ' (never ended)'}"
 
 
+def encode_interrupted(one: Interrupted) -> dict[str, object]:
+    """A request that never ended as plain data."""
+    return {
+        "request_id": one.request_id,
+        "runtime_id": one.runtime_id,
+        "manifest_sha256": one.manifest_sha256,
+        "request_kind": one.request_kind,
+        "command_sha256": one.command_sha256,
+        "cwd_sha256": one.cwd_sha256,
+        "command": list(one.command),
+        "effects": list(one.effects),
+        "timestamp": one.timestamp,
+        "retryable": one.retryable,
+    }
+
+
 def interrupted_requests(args: SimpleNamespace, words: list[str]) -> int:
     """The requests of a session that nothing says the end of. None of them is ever taken up again."""
     session = session_place(args.session)
@@ -83,7 +115,7 @@ def interrupted_requests(args: SimpleNamespace, words: list[str]) -> int:
     except StorageError as error:
         return refused(args, error)
     if args.json:
-        print_json([attrs.asdict(one) for one in found])
+        print_json([encode_interrupted(one) for one in found])
     else:
         lines = [f"{one.request_id} in {one.runtime_id}: {' '.join(one.command)}" for one in found]
         write(sys.stdout, "\n".join(lines) or "no request was interrupted")

@@ -6,9 +6,8 @@ import hashlib
 import os
 from pathlib import Path
 
-import attrs
-
 from chatmd.document import Document
+from chatml.records import frozen
 from chatml_shell.approvals.grants import FileStore, GrantStore, MemoryStore
 from chatml_shell.approvals.question import Provider
 from chatml_shell.authority.authoriser import Authoriser
@@ -23,7 +22,7 @@ from chatml_tools.console import UsageError
 SESSION_OPTION = {"metavar": "DIR", "help": "the directory of the session: its grants, its audit, its scripts' states"}
 
 
-@attrs.frozen
+@frozen
 class SessionPlace:
     """A session on disk. Its id follows from where it is: moved elsewhere, its approvals count no more."""
 
