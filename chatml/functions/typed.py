@@ -39,7 +39,8 @@ from chatml.types.model import (
 )
 from chatml.types.rebuild import BUILDERS, rebuild
 from chatml.types.show import flatten, show
-from chatml.types.unify import Failure, Unifier, resolved, unfolded
+from chatml.types.unify import Failure, Unifier
+from chatml.types.variables import resolved, unfolded
 from chatml.values.failures import describe
 from chatml.values.model import Ref as Cell
 from chatml.values.model import Task, Value, is_function

@@ -18,7 +18,8 @@ from chatml.types.names import TypeNames
 from chatml.types.rebuild import row_of
 from chatml.types.scheme import Scheme, instantiate, substitute
 from chatml.types.show import Shower, show
-from chatml.types.unify import Failure, Unifier, resolved
+from chatml.types.unify import Failure, Unifier
+from chatml.types.variables import resolved
 
 if TYPE_CHECKING:
     from chatml.diagnostics.model import Diagnostic

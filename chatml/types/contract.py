@@ -25,7 +25,7 @@ from chatml.types.guided import STANDARD, Entrypoints, GuidedStatements, handler
 from chatml.types.model import Con, Extend, Fun, RowVar, Type, Unit, Unknown, Var, Variant
 from chatml.types.report.problems import describe, describe_all
 from chatml.types.show import flatten
-from chatml.types.unify import resolved
+from chatml.types.variables import resolved
 
 CONTEXT, STATE, EVENT, RESULT, NEXT = (Var(name) for name in ("context", "state", "event", "result", "next"))
 LONGEST_NOTE, LONGEST_TYPE = 300, 120

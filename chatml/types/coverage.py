@@ -9,7 +9,8 @@ from chatml.types.facts import Fault, MissingCases, RedundantArm
 from chatml.types.freeze import Freezer
 from chatml.types.model import Bool, Empty, Record, Tuple, Type, Unit, Unknown, Variant
 from chatml.types.patterns import is_catch_all, show_bool, show_case, show_pattern
-from chatml.types.unify import Unifier, unfolded
+from chatml.types.unify import Unifier
+from chatml.types.variables import unfolded
 
 
 class Coverage:

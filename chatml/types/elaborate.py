@@ -27,7 +27,7 @@ from chatml.types.model import (
     Variant,
 )
 from chatml.types.rebuild import level_of, row_of
-from chatml.types.unify import unfolded
+from chatml.types.variables import unfolded
 
 if TYPE_CHECKING:
     from chatml.diagnostics import suggest

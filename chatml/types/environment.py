@@ -27,7 +27,7 @@ from chatml.types.model import (
 )
 from chatml.types.rebuild import rebuild
 from chatml.types.scheme import ANYTHING, Scheme
-from chatml.types.unify import CHILDREN
+from chatml.types.variables import CHILDREN
 
 PRIMITIVES: Mapping[str, Type] = {"int": Int, "float": Float, "bool": Bool, "string": String, "unit": Unit}
 CONSTRUCTORS = frozenset({"task"})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from chatml.types.model import Array, Con, Fun, Ref, Type
-from chatml.types.unify import CHILDREN, Unifier
+from chatml.types.unify import Unifier
+from chatml.types.variables import CHILDREN
 
 
 def without_equality(unifier: Unifier, type: Type) -> Type | None:

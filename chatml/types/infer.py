@@ -51,7 +51,8 @@ from chatml.types.rebuild import level_of, row_of
 from chatml.types.reopen import reopen
 from chatml.types.scheme import Scheme, generalise, instantiate
 from chatml.types.scope import Scope
-from chatml.types.unify import Failure, Unifier, unfolded
+from chatml.types.unify import Failure, Unifier
+from chatml.types.variables import unfolded
 
 if TYPE_CHECKING:
     from chatml import text_match

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from chatml.types.model import Empty, Record, Type, Unknown
 from chatml.types.rebuild import row_of
-from chatml.types.unify import Failure, Unifier, unfolded
+from chatml.types.unify import Failure, Unifier
+from chatml.types.variables import unfolded
 
 
 def join(unifier: Unifier, left: Type, right: Type) -> Type:

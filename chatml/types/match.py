@@ -17,7 +17,8 @@ from chatml.types.model import Bool, Empty, Extend, Float, Int, Record, String, 
 from chatml.types.patterns import is_catch_all, key_of, parts_of, show_pattern
 from chatml.types.rebuild import row_of
 from chatml.types.scope import Scope
-from chatml.types.unify import Failure, Unifier, unfolded
+from chatml.types.unify import Failure, Unifier
+from chatml.types.variables import unfolded
 
 
 class Inference(Protocol):

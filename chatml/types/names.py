@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from chatml.types.model import Empty, Record, RecVar, Scalar, Type, Unknown, Var, Variant
 from chatml.types.show import flatten
-from chatml.types.unify import CHILDREN, resolved, unfolded
+from chatml.types.variables import CHILDREN, resolved, unfolded
 
 MOST_PAIRS = 2_000
 """How many parts of two types are compared before they count as different."""

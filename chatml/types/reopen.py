@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from chatml.types.model import Empty, Record, Row, Type, Unknown
 from chatml.types.rebuild import row_of
-from chatml.types.unify import Unifier, unfolded
+from chatml.types.unify import Unifier
+from chatml.types.variables import unfolded
 
 MOST_RECORDS = 2_000
 """How many records of one parameter are opened: a type of a few lines can unfold to more than any memory holds."""

@@ -22,7 +22,7 @@ from chatml.types.model import (
     Var,
     Variant,
 )
-from chatml.types.unify import resolved, unfolded
+from chatml.types.variables import resolved, unfolded
 
 MOST_PARTS = 20_000
 """How many parts of a type are shown; a type of a few lines can unfold to more than any memory holds."""

@@ -22,7 +22,7 @@ from chatml.types.freeze import Freezer
 from chatml.types.infer import MOST_PROBLEMS, Inference
 from chatml.types.model import Type, Unknown
 from chatml.types.scheme import ANYTHING
-from chatml.types.unify import TooMuch
+from chatml.types.variables import TooMuch
 
 WORK, WORK_PER_CHARACTER = 500_000, 20
 """How many parts of types a check may copy and search: hardly one for each character in a usual script."""

@@ -15,7 +15,7 @@ from chatml.engines.compile.python import attribute, call, compare, const, is_a,
 from chatml.records import frozen
 from chatml.types.model import Empty, Record, Scalar, Type, Unit
 from chatml.types.show import flatten
-from chatml.types.unify import resolved
+from chatml.types.variables import resolved
 from chatml.values.model import INT_MAX, INT_MIN
 
 DEEPEST = 3

@@ -23,43 +23,11 @@ from chatml.syntax.ast_text.parts import (
     PartWriter,
 )
 from chatml.syntax.ast_text.precedence import EXPR, OPERATOR_LEVELS, Level, Next
+from chatml.syntax.ast_text.shapes import begins_with_a_name, breaks_well, is_task_let, let_body, operator
 
 HEAD, HARD, KEEP = Mark.HEAD, Mark.HARD, Mark.KEEP
 BODY = (OPEN, INDENT, LINE)
 END_BODY = (DEDENT, CLOSE)
-
-FIRST_PARTS: dict[type, str] = {
-    ast.Call: "function",
-    ast.FieldGet: "record",
-    ast.ArrayGet: "array",
-    ast.ArraySet: "array",
-    ast.SetRef: "ref",
-    ast.Binary: "left",
-    ast.And: "left",
-    ast.Or: "left",
-}
-"""The forms that begin with an expression."""
-
-
-def begins_with_a_name(expr: ast.Expr) -> bool:
-    """Whether the first token of an expression may be a lower-case name."""
-    while type(expr) in FIRST_PARTS and not is_task_let(expr):
-        expr = getattr(expr, FIRST_PARTS[type(expr)])
-    return isinstance(expr, ast.Name) and not expr.name[0].isupper()
-
-
-def is_task_let(expr: ast.Expr) -> bool:
-    return isinstance(expr, ast.Call) and expr.form is not None
-
-
-def breaks_well(expr: ast.Expr) -> bool:
-    """Whether an expression may stay on the line where it begins, when only its inside has to be broken."""
-    match expr:
-        case ast.Lambda() | ast.RecordUpdate():
-            return True
-        case ast.RecordLit(fields=parts) | ast.ArrayLit(items=parts):
-            return bool(parts)
-    return False
 
 
 class Writer(PartWriter):
@@ -248,18 +216,6 @@ def variant(writer: Writer, expr: ast.Variant, then: Next) -> None:
         writer.arguments("(", ")", expr.args)
 
 
-def operator(expr: ast.Expr) -> str | None:
-    """The sign of an operation."""
-    match expr:
-        case ast.Binary(op=op):
-            return op
-        case ast.And():
-            return "&&"
-        case ast.Or():
-            return "||"
-    return None
-
-
 def operands(writer: Writer, expr: ast.Or | ast.And | ast.Binary, then: Next) -> None:
     """Operators of one level with their operands, as one group; `&&` and `||` break everywhere or nowhere."""
     level = OPERATOR_LEVELS[operator(expr) or ""]
@@ -326,16 +282,6 @@ def lets(writer: Writer, expr: ast.Expr, then: Next) -> None:
         rest = body
     writer.expr(rest, Level.SEQ, then)
     writer.put(CLOSE)
-
-
-def let_body(expr: ast.Expr) -> ast.Expr | None:
-    """What follows the `in` of a `let` of any kind; None for other forms."""
-    match expr:
-        case ast.Let(body=body) | ast.LetRec(body=body):
-            return body
-        case ast.Call(args=(_, ast.Lambda(body=body)), form=str()):
-            return body
-    return None
 
 
 def let(writer: Writer, expr: ast.Let) -> None:

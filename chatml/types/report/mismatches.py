@@ -23,7 +23,7 @@ from chatml.types.report.traps import (
 )
 from chatml.types.report.words import Words, name_of, ordinal, place_of, plural
 from chatml.types.show import flatten
-from chatml.types.unify import resolved
+from chatml.types.variables import resolved
 
 
 @frozen

@@ -9,7 +9,7 @@ from chatml.types.model import Con, Type, Unit
 from chatml.types.names import is_same
 from chatml.types.report.words import Words, place_of
 from chatml.types.show import flatten
-from chatml.types.unify import resolved, unfolded
+from chatml.types.variables import resolved, unfolded
 
 LONGEST = 40
 """How long a text may be that is written over again in a help."""

@@ -40,7 +40,7 @@ from chatml.types.report.mismatches import describe_mismatch
 from chatml.types.report.next_state import describe_next_state
 from chatml.types.report.traps import Around, constructor_help, find_juxtaposed, nodes_around, type_help, variable_help
 from chatml.types.report.words import Words, plural, quoted
-from chatml.types.unify import resolved
+from chatml.types.variables import resolved
 
 
 def describe(problem: Problem, script: ast.Script, names: TypeNames = NO_NAMES) -> Diagnostic:

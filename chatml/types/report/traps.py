@@ -17,7 +17,7 @@ from chatml.types.model import Array, Bool, Con, Float, Fun, Int, Record, Ref, S
 from chatml.types.report.habits import CONSTRUCTORS, EXPORTS, TYPES, VARIABLES, absent_export, export_habit
 from chatml.types.report.words import Words, name_of
 from chatml.types.show import flatten
-from chatml.types.unify import resolved, unfolded
+from chatml.types.variables import resolved, unfolded
 
 LITERALS = {
     "x": "there are no hexadecimal literals: write the number in decimal",

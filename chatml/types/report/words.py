@@ -7,7 +7,7 @@ from chatml.syntax import ast
 from chatml.types.model import Array, Con, Fun, Mu, Record, Ref, Scalar, Tuple, Type, Variant
 from chatml.types.names import NO_NAMES, TypeNames
 from chatml.types.show import Shower
-from chatml.types.unify import resolved
+from chatml.types.variables import resolved
 
 MOST_PARTS, FEW_PARTS, LONG = 40, 12, 120
 """How many parts of a type a sentence shows, and how many when the text would otherwise be long."""

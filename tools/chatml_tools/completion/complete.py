@@ -21,7 +21,7 @@ from chatml.types.model import Fun, Record, Type, Var, Variant
 from chatml.types.names import TypeNames
 from chatml.types.scheme import Scheme
 from chatml.types.show import Shower, flatten
-from chatml.types.unify import CHILDREN, resolved, unfolded
+from chatml.types.variables import CHILDREN, resolved, unfolded
 from chatml_tools.completion.mend import HOLE, mended
 from chatml_tools.completion.situation import situation
 

@@ -15,7 +15,7 @@ from chatml.types.environment import ModuleType
 from chatml.types.model import Fun
 from chatml.types.scheme import ANYTHING
 from chatml.types.show import Shower
-from chatml.types.unify import resolved
+from chatml.types.variables import resolved
 
 Kind: TypeAlias = Literal["function", "value", "type", "module"]
 

@@ -10,7 +10,7 @@ from chatml.syntax import ast
 from chatml.types.checked import Checked, type_of_entry
 from chatml.types.model import Type, Unit
 from chatml.types.show import Shower
-from chatml.types.unify import resolved
+from chatml.types.variables import resolved
 from chatml.values.model import ModuleValue, Value, is_function
 from chatml_tools.workspace.literal import literal
 
