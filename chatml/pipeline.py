@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from chatml.core import nodes
 from chatml.core.resolve import Names, resolve
 from chatml.diagnostics.errors import CompileError, SurfaceError
+from chatml.diagnostics.model import Diagnostic
 from chatml.engines.engine import Engine
 from chatml.lazy import lazy
 from chatml.records import frozen
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from chatml.engines import walk
     from chatml.engines.compile import body, code, compiled, lower
     from chatml.functions import function
+    from chatml.syntax import ast
     from chatml.syntax import portable as portability
     from chatml.types import contract
     from chatml.types.guided import Entrypoints
@@ -67,6 +69,9 @@ def compile(
             checked.warnings = found.warnings
         elif checked.problems:
             raise CompileError(checked.diagnostics)
+        refused = unsupported(source, script, surface)
+        if refused:
+            raise CompileError(refused)
         resolved = resolve(script, names(surface), checked.is_scalar, checked.absent)
         if entrypoints is not None:
             checked.warnings += module_state.module_writes(resolved, entrypoints.on_event)
@@ -97,6 +102,8 @@ def check(
             found = diagnostics_of(checked, surface, entrypoints)
         except CompileError as error:
             return error.diagnostics
+        if not any(diagnostic.severity == "error" for diagnostic in found):
+            found = unsupported(source, script, surface) + found
         return found + (portability.find_additions(script) if portable else ())
 
 
@@ -109,6 +116,23 @@ def diagnostics_of(checked: Checked, surface: Surface, entrypoints: Entrypoints 
         return found.problems + found.warnings
     resolved = resolve(checked.script, names(surface), checked.is_scalar, checked.absent)
     return found.warnings + module_state.module_writes(resolved, entrypoints.on_event)
+
+
+def unsupported(source: Source, script: ast.Script, surface: Surface) -> tuple[Diagnostic, ...]:
+    """An error wherever a script that is right names what the surface withholds: as an export, opened, or as a value.
+
+    These are the places at which the checker misses the export, once the surface does not have it.
+    """
+    found = []
+    for withheld in surface.withheld:
+        if withheld.label in source.text:
+            lacking = check_types(script, environment(surface.without(withheld.name)))
+            found += [
+                Diagnostic("host.unsupported", withheld.reason, problem.span, help=withheld.help)
+                for problem in lacking.diagnostics
+                if problem.severity == "error"
+            ]
+    return tuple(found)
 
 
 def as_source(source: Source | str, name: str) -> Source:
@@ -258,7 +282,7 @@ def environment(surface: Surface) -> Environment:
     return Environment(values, modules, aliases, ADDED, patterns, surface.host)
 
 
-ADDED = frozenset({"not", "event", "job_event"})
+ADDED = frozenset({"not", "event", "job_event", "reply"})
 """Globals and aliases that this project added: an opened module may export, a script declare the same name (X-12)."""
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from chatml.records import frozen
+from chatml.records import evolve, frozen
 from chatml.types.environment import HostTypes
 from chatml.types.model import Fun, Type
 from chatml.values.model import Value
@@ -69,6 +69,23 @@ class Alias:
     type: Type
 
 
+DO_WITHOUT = "do without it, or run the policy in a host that can"
+
+
+@frozen
+class Withheld:
+    """An export that a script must not name: its qualified name, why this host cannot do it, and what to do."""
+
+    name: str
+    reason: str
+    help: str
+
+    @property
+    def label(self) -> str:
+        """The name of the export in its module."""
+        return self.name.rpartition(".")[2]
+
+
 @frozen(eq=False)
 class Surface:
     """Everything that a script can name besides syntax and its own definitions. Immutable."""
@@ -78,6 +95,8 @@ class Surface:
     aliases: tuple[Alias, ...] = ()
     host: HostTypes | None = None
     """What a host hands to the handler of a moderator, on the surfaces that moderators are written for."""
+    withheld: tuple[Withheld, ...] = ()
+    """What a script must not name although it is there, since the host cannot do it."""
 
     def combine(self, other: Surface) -> Surface:
         """Both surfaces; where both define a name, this one's definition counts."""
@@ -86,7 +105,35 @@ class Surface:
             _first_of_each(self.modules + other.modules),
             _first_of_each(self.aliases + other.aliases),
             self.host or other.host,
+            self.withheld + other.withheld,
         )
+
+    def withhold(self, reasons: Mapping[str, str | tuple[str, str]]) -> Surface:
+        """The same surface, where a script that names one of these exports is at fault (`host.unsupported`).
+
+        The keys are qualified names such as `Tool.redirect`; the values are the reason why this host cannot do it, or
+        the reason and what to do. `KeyError` for what is not an export of a module of this surface.
+
+        >>> from chatml import UI_MODERATOR, check
+        >>> surface = UI_MODERATOR.withhold({"Tool.redirect": "a hook cannot redirect a call"})
+        >>> script = "open Tool let go = redirect"
+        >>> [(found.code, found.span.text, found.message) for found in check(script, surface=surface)]
+        [('host.unsupported', 'redirect', 'a hook cannot redirect a call')]
+        """
+        exports = {export.qualified(module.name) for module in self.modules for export in module.exports}
+        for name in reasons:
+            if name not in exports:
+                raise KeyError(name)
+        given = {name: (reason, DO_WITHOUT) if isinstance(reason, str) else reason for name, reason in reasons.items()}
+        return evolve(self, withheld=(*self.withheld, *(Withheld(name, *words) for name, words in given.items())))
+
+    def without(self, name: str) -> Surface:
+        """The surface without one export of a module."""
+        modules = [
+            Module(module.name, tuple([each for each in module.exports if each.qualified(module.name) != name]))
+            for module in self.modules
+        ]
+        return evolve(self, modules=tuple(modules), withheld=())
 
 
 Named = TypeVar("Named", Builtin, Module, Alias)
