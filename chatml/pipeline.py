@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from chatml.core import module_state
     from chatml.diagnostics.model import Diagnostic
     from chatml.engines import walk
-    from chatml.engines.compile import body, code, compiled, lower
+    from chatml.engines.compile import body, code, compiled, listing, lower
     from chatml.functions import function
     from chatml.syntax import ast
     from chatml.syntax import portable as portability
@@ -40,6 +40,7 @@ else:
     portability = lazy("chatml.syntax.portable")
     body, code = lazy("chatml.engines.compile.body"), lazy("chatml.engines.compile.code")
     compiled, lower = lazy("chatml.engines.compile.compiled"), lazy("chatml.engines.compile.lower")
+    listing = lazy("chatml.engines.compile.listing")
 
 Sink = Callable[[str], object]
 
@@ -160,6 +161,24 @@ class Program:
         """The printed type of each top-level binding, in source order."""
         return {name: self.checked.show(name) for name in self.checked.bindings}
 
+    def python(self, *, bounded: bool = False) -> str | None:
+        """The Python code that runs the script, for reading; None if it nests too deep to be compiled.
+
+        `bounded` code keeps limits: it counts steps, checks sizes and announces writes.
+
+        >>> print(compile("let name call = call.name").python())
+        # g0: name
+        <BLANKLINE>
+        # line 1: name
+        def g0(v1):
+            return v1['name']
+        """
+        with deep():
+            try:
+                return listing.listing(self.core, known_builtins(self.core, self.surface), bounded=bounded)
+            except (body.TooDeep, RecursionError):
+                return None
+
     def run(
         self,
         *,
@@ -263,13 +282,17 @@ def builtin_cells(script: nodes.Script, surface: Surface) -> dict[int, Value]:
 @lru_cache(maxsize=256)
 def generated(script: nodes.Script, surface: Surface, bounded: bool) -> code.Code | None:
     """The Python code of a script; None if it nests too deep to be worth it."""
-    rows = builtin_rows(surface)
-    infos = {cell.cell: code.builtin_of(rows[cell.module, cell.name], cell.module) for cell in script.builtins}
     with deep():
         try:
-            return lower.generate(script, infos, bounded=bounded)
+            return lower.generate(script, known_builtins(script, surface), bounded=bounded)
         except (body.TooDeep, RecursionError):
             return None
+
+
+def known_builtins(script: nodes.Script, surface: Surface) -> dict[int, code.Builtin]:
+    """What the generator has to know of the builtins in the cells of a script."""
+    rows = builtin_rows(surface)
+    return {cell.cell: code.builtin_of(rows[cell.module, cell.name], cell.module) for cell in script.builtins}
 
 
 @lru_cache(maxsize=64)

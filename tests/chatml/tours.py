@@ -1,7 +1,8 @@
 """Tours: one program seen by every phase, in one Markdown file.
 
 A tour is a title, a sentence or two, and sections, each a heading in capitals over a fenced block: `PROGRAM` is
-written by hand; `TREE`, `TYPES`, `CORE`, `OUTPUT` and `PROBLEMS` are made from it, each left out when it is empty.
+written by hand; `TREE`, `TYPES`, `CORE`, `PYTHON`, `OUTPUT` and `PROBLEMS` are made from it, each left out when it is
+empty.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ def views(program: str, name: str) -> list[tuple[str, str, str]]:
         compiled = chatml.compile(program, name=name)
         made.append(("TYPES", "text", "\n".join(f"{name} : {shown}" for name, shown in compiled.types.items())))
         made.append(("CORE", "text", core_dump.dump(compiled.core)))
+        made.append(("PYTHON", "text", compiled.python() or ""))
     outcome = observe(program, name)
     made.append(("OUTPUT", "text", "\n".join(outcome.printed)))
     made.append(("PROBLEMS", "text", outcome.report or ""))

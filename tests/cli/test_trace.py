@@ -205,6 +205,15 @@ def test_the_compiling_engine_does_not_trace(tmp_path: Path) -> None:
     assert run("chatml", "run", path, "--trace", "--engine", "walk").returncode == 0
 
 
+@pytest.mark.parametrize("option", ["--trace", "--events"])
+def test_the_generated_code_is_shown_instead_of_a_run(option: str, tmp_path: Path) -> None:
+    (path,) = write(tmp_path, script_chatml="print(1)")
+    done = run("chatml", "run", path, "--show-code", *([option] if option == "--trace" else [option, path]))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "chatml: --show-code runs nothing: leave out --trace and --events\n"
+    assert run("chatml", "run", path, "--show-code").stdout == "# b0: print\n\n# line 1\nb0(M, 1)\n"
+
+
 def test_what_reads_the_trace_may_stop() -> None:
     budget = ROOT / "examples" / "policies" / "budget.chatml"
     command = [sys.executable, "-c", COMMANDS["chatml"], "run", str(budget), "--trace", "--events"]

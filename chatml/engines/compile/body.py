@@ -71,6 +71,7 @@ class Unit:
     """A script in the making: what its functions share."""
 
     def __init__(self, basis: Basis, tables: Tables) -> None:
+        self.basis = basis
         self.facts = basis.facts
         self.builtins = basis.builtins
         self.bounded = basis.bounded

@@ -12,7 +12,7 @@ from functools import partial
 from types import SimpleNamespace
 
 from chatml.diagnostics.errors import CompileError, RuntimeFailure
-from chatml.pipeline import ENGINES, EngineName, compile
+from chatml.pipeline import ENGINES, EngineName, Program, compile
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import UsageError, report, write
 from chatml_tools.scripts import add_surface, choose_surface, read_source
@@ -23,6 +23,7 @@ def configure(arguments: Arguments) -> None:
     arguments.add("--events", metavar="FILE", help="compile a moderator, and feed it the scenario in a file or -")
     arguments.add("--trace", action="store_true", help="show what ran: calls, matches, effects, commits")
     arguments.add("--json", action="store_true", help="with --events or --trace: print JSON, an object a line")
+    arguments.add("--show-code", action="store_true", help="print the Python code of the script instead of running it")
     arguments.add("--engine", choices=ENGINES, help="what runs the script (default: compiled; a trace: walk)")
     add_surface(arguments)
 
@@ -30,6 +31,8 @@ def configure(arguments: Arguments) -> None:
 def execute(args: SimpleNamespace) -> int:
     if args.trace and args.engine == "compiled":
         raise UsageError("--trace is by the engine `walk`: leave out --engine compiled")
+    if args.show_code and (args.trace or args.events is not None):
+        raise UsageError("--show-code runs nothing: leave out --trace and --events")
     engine: EngineName = args.engine or "compiled"
     if args.events is not None:
         feed: Callable[..., int] = importlib.import_module("chatml_tools.timeline.feed").feed
@@ -40,6 +43,8 @@ def execute(args: SimpleNamespace) -> int:
         source = read_source(args.script)
         program = compile(source, surface=choose_surface(args.surface, source))
         report(program.warnings)
+        if args.show_code:
+            return show_code(program)
         if args.trace:
             importlib.import_module("chatml_tools.timeline.tracing").run(program, as_json=args.json)
         else:
@@ -52,4 +57,14 @@ def execute(args: SimpleNamespace) -> int:
         return 1
     if {"initial_state", "on_event"} <= program.core.definitions.keys():
         write(sys.stderr, f"{source.name} defines a moderator: feed it with `chatml run {args.script} --events FILE`")
+    return 0
+
+
+def show_code(program: Program) -> int:
+    code = program.python()
+    if code is None:
+        raise UsageError(
+            f"{program.source.name} nests deeper than Python's compiler should follow: the evaluator runs it"
+        )
+    write(sys.stdout, code)
     return 0
