@@ -57,6 +57,11 @@ class Refusal(ChatmlError):
         super().__init__(f"[{code}] {reason}")
 
 
+class NoAnswerError(Exception):
+    """An extension that gave no answer: a script, a program, a model. Its message holds no secret; what it counts as is
+    said by the extension's declaration."""
+
+
 class StorageError(ChatmlError):
     """A file of the audit or of the approvals cannot be read, written or trusted; `code` is stable and dotted."""
 

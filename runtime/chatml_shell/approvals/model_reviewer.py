@@ -12,6 +12,7 @@ from chatmd.shell.extensions import ModelReviewer
 from chatml_shell.approvals.answers import Answer, Deny, ForScope, Once, Rewrite
 from chatml_shell.approvals.question import Question
 from chatml_shell.approvals.review import LiveReviewer, Review, Reviewed
+from chatml_shell.errors import NoAnswerError
 from chatml_shell.plans.command import Command
 
 MAX_PROMPT = 32_768
@@ -44,7 +45,7 @@ Completion = Callable[[str, str | None], Awaitable[str]]
 """Asks a model: the prompt and the model's name, or None for the host's own choice. The answer is its text."""
 
 
-class ReviewFailed(Exception):
+class ReviewFailed(NoAnswerError):
     """A model that gave no decision."""
 
 

@@ -18,7 +18,7 @@ from chatml_shell.approvals.grants import ApprovalGrant, GrantStore, make_grant
 from chatml_shell.approvals.identity import Identity, identify
 from chatml_shell.approvals.question import Provider, Question, Unanswered, ask_about
 from chatml_shell.audit.events import EventName
-from chatml_shell.errors import Refusal, StorageError
+from chatml_shell.errors import NoAnswerError, Refusal, StorageError
 from chatml_shell.output.redact import Redactor
 from chatml_shell.plans.command import Command
 from chatml_shell.policy.decide import Decision
@@ -130,7 +130,7 @@ async def _ask(review: Review, approvals: Approvals) -> tuple[str, Reviewed]:
 
 def why(error: Exception) -> str:
     """What is said of a failure: the words of one of ours, of another only its class, which cannot hold a secret."""
-    return str(error) if isinstance(error, Refusal | StorageError) else type(error).__name__
+    return str(error) if isinstance(error, NoAnswerError | Refusal | StorageError) else type(error).__name__
 
 
 async def _granted(identity: Identity, approvals: Approvals) -> ApprovalGrant | None:

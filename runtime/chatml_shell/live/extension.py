@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 import attrs
 
 from chatml_shell.effects.effect import Effects
+from chatml_shell.errors import NoAnswerError
 from chatml_shell.output.finalise import Output
 from chatml_shell.plans.outcome import Status
 from chatml_shell.policy.decide import Decision
@@ -20,7 +21,7 @@ from chatml_shell.policy.subject import Subject
 LENIENT = ("keep", "no_match")
 
 
-class ExtensionFailed(Exception):
+class ExtensionFailed(NoAnswerError):
     """An extension that gave no answer: a code of section 23, and why, without secrets."""
 
     def __init__(self, code: str, why: str) -> None:
