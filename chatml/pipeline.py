@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from chatml.functions import function
     from chatml.syntax import ast
     from chatml.syntax import portable as portability
-    from chatml.types import contract
+    from chatml.types import contract, warnings
     from chatml.types.guided import Entrypoints
 else:
     walk, function = lazy("chatml.engines.walk"), lazy("chatml.functions.function")
     contract, module_state = lazy("chatml.types.contract"), lazy("chatml.core.module_state")
+    warnings = lazy("chatml.types.warnings")
     portability = lazy("chatml.syntax.portable")
     body, code = lazy("chatml.engines.compile.body"), lazy("chatml.engines.compile.code")
     compiled, lower = lazy("chatml.engines.compile.compiled"), lazy("chatml.engines.compile.lower")
@@ -109,14 +110,24 @@ def check(
 
 
 def diagnostics_of(checked: Checked, surface: Surface, entrypoints: Entrypoints | None) -> tuple[Diagnostic, ...]:
-    """What is wrong with a checked script, as a moderator if it defines one of the entry points."""
+    """What is wrong with a checked script, as a moderator if it defines one of the entry points, and its warnings."""
     if entrypoints is None or not contract.is_moderator(checked.script, entrypoints):
-        return checked.diagnostics
+        return checked.diagnostics or warnings.find_warnings(checked, environment(surface))
     found = contract.check_contract(checked, environment(surface), entrypoints)
     if found.problems:
-        return found.problems + found.warnings
+        return found.problems
     resolved = resolve(checked.script, names(surface), checked.is_scalar, checked.absent)
-    return found.warnings + module_state.module_writes(resolved, entrypoints.on_event)
+    more = found.warnings + module_state.module_writes(resolved, entrypoints.on_event)
+    return warnings.find_warnings(checked, environment(surface), entrypoints, more)
+
+
+def warnings_of(program: Program) -> tuple[Diagnostic, ...]:
+    """Everything that is worth a warning in a compiled script (X-48), with what its compilation found.
+
+    >>> [warning.code for warning in warnings_of(compile("let f x = (1; x)"))]
+    ['type.unused_value']
+    """
+    return warnings.find_warnings(program.checked, environment(program.surface), more=program.warnings)
 
 
 def unsupported(source: Source, script: ast.Script, surface: Surface) -> tuple[Diagnostic, ...]:

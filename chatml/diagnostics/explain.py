@@ -14,6 +14,10 @@ HEADING = re.compile(r"^## (\S+)$", re.MULTILINE)
 EXAMPLE = re.compile(r"^```(\w+)( fails)?[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+KIND = re.compile(r"^(This is a|A) warning[.:]\s+")
+SENTENCE = re.compile(r"(?<=[.:]) (?=[A-Z`])")
+
+
 @frozen
 class Example:
     """A program of an entry, its language (`chatml`, `chatmd`), and whether it fails with the entry's code."""
@@ -29,6 +33,17 @@ class Entry:
 
     code: str
     text: str
+
+    @property
+    def title(self) -> str:
+        """What the code is about: the first sentence of the explanation that says it.
+
+        >>> Entry("a.b", "This is a warning. A task\\nis never run. More.").title
+        'A task is never run.'
+        """
+        text = " ".join(KIND.sub("", self.text).split("\n\n")[0].split())
+        title = SENTENCE.split(text, maxsplit=1)[0]
+        return title[:1].upper() + title[1:]
 
     @property
     def examples(self) -> tuple[Example, ...]:

@@ -147,6 +147,23 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert "print(days[2])" in capsys.readouterr().out
 
 
+def test_explain_lists_a_family_with_titles(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "type"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.startswith("type.") and len(line.split(None, 1)) == 2 for line in lines)
+    assert main(["explain", "syntax", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert {"code": "syntax.lone_argument", "title": TITLE} in listed
+    assert main(["explain", "syntx"]) == 2
+    assert "did you mean `syntax`?" in capsys.readouterr().err
+
+
+TITLE = (
+    "A function and a value on one line without parentheses are two statements: the function is not called, and the "
+    "value is not used."
+)
+
+
 def test_the_surface_follows_the_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     policy = script(tmp_path, POLICY + "let ask = Approval.ask_text")
     assert main(["check", policy]) == 0

@@ -8,7 +8,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
+from chatml.diagnostics.errors import CompileError
 from chatml.lazy import lazy
+from chatml.records import evolve
+from chatml_tools.arguments import Arguments
 
 if TYPE_CHECKING:
     import json
@@ -91,6 +94,23 @@ def wants_colour(stream: TextIO) -> bool:
 def encode_all(found: Iterable[Diagnostic]) -> list[dict[str, Any]]:
     """Diagnostics as plain data."""
     return [model.encode(diagnostic) for diagnostic in found]
+
+
+def add_strict(arguments: Arguments) -> None:
+    """Offer `--strict`."""
+    arguments.add("--strict", action="store_true", help="take every warning for an error")
+
+
+def hardened(found: Sequence[Diagnostic], strict: bool) -> list[Diagnostic]:
+    """Findings, with warnings as errors where these are asked for."""
+    return [evolve(each, severity="error") if strict else each for each in found]
+
+
+def heed(warnings: Sequence[Diagnostic], strict: bool) -> None:
+    """Report warnings. Raises `CompileError` of them where warnings are errors."""
+    if strict and warnings:
+        raise CompileError(hardened(warnings, strict))
+    report(warnings)
 
 
 def conclude(found: Sequence[Diagnostic], files: int, *, as_json: bool) -> int:

@@ -39,7 +39,7 @@ from chatml.types.names import NO_NAMES, TypeNames
 from chatml.types.report.mismatches import describe_mismatch
 from chatml.types.report.next_state import describe_next_state
 from chatml.types.report.traps import Around, constructor_help, find_juxtaposed, nodes_around, type_help, variable_help
-from chatml.types.report.words import Words, plural, quoted
+from chatml.types.report.words import Words, column_of_bar, plural, quoted
 from chatml.types.variables import resolved
 
 
@@ -68,7 +68,7 @@ def describe(problem: Problem, script: ast.Script, names: TypeNames = NO_NAMES) 
         case LambdaArity() | NotRecursive():
             return faulty_function(problem, words)
         case DuplicateArm() | RedundantArm():
-            return needless_arm(problem)
+            return needless_arm(problem, nodes_around(script, problem.span))
         case MissingCases():
             return missing_cases(problem, words)
         case TooDeep(span):
@@ -219,18 +219,37 @@ def faulty_function(problem: LambdaArity | NotRecursive, words: Words) -> Diagno
     )
 
 
-def needless_arm(problem: DuplicateArm | RedundantArm) -> Diagnostic:
+def needless_arm(problem: DuplicateArm | RedundantArm, around: Around) -> Diagnostic:
+    swallowed = swallowed_help(problem.span, around)
     if isinstance(problem, DuplicateArm):
         message = f"this arm repeats the pattern {quoted(problem.pattern)}"
         labels = (Label(problem.first, "the first one"),)
-        return Diagnostic("type.duplicate_arm", message, problem.span, labels=labels, help="remove one of the two")
+        return Diagnostic(
+            "type.duplicate_arm", message, problem.span, labels=labels, help=swallowed or "remove one of the two"
+        )
     return Diagnostic(
         "type.redundant_arm",
         f"this arm {quoted(problem.pattern)} is never reached: earlier arms cover {problem.covered}",
         problem.span,
         labels=tuple([Label(span, "covered here") for span in problem.earlier[:MOST_LABELS]]),
-        help="remove it, or move it up",
+        help=swallowed or "remove it, or move it up",
     )
+
+
+def swallowed_help(arm: Span, around: Around) -> str | None:
+    """What to do about an arm that stands where those of an outer match do, and fell into an inner one."""
+    matches = [node for node in around if isinstance(node, ast.Match)]
+    column = column_of_bar(arm)
+    if len(matches) < 2 or column is None or column_of_bar(matches[-1].arms[0].pattern.span) == column:
+        return None
+    for outer in matches[:-1]:
+        if column_of_bar(outer.arms[0].pattern.span) == column:
+            inner = matches[-1].span.start.line
+            wanted = outer.span.start.line
+            return (
+                f"put the match of line {inner} in parentheses: this arm fell into it from the match of line {wanted}"
+            )
+    return None
 
 
 MOST_LABELS = 4

@@ -115,3 +115,10 @@ def quoted(text: str) -> str:
 def plural(count: int, noun: str) -> str:
     """`1 argument`, `2 arguments`, `no arguments`."""
     return f"{count or 'no'} {noun}{'s' * (count != 1)}"
+
+
+def column_of_bar(pattern: Span) -> int | None:
+    """The column of the `|` that begins an arm, if it begins its line as well."""
+    line = pattern.source.line(pattern.start.line)
+    before = line[: pattern.start.column].rstrip()
+    return len(before) - 1 if before.endswith("|") and not before[:-1].strip() else None

@@ -14,7 +14,7 @@ from chatml.diagnostics.errors import CompileError
 from chatml.pipeline import check
 from chatml.types.guided import STANDARD
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import UsageError, print_json, report, write
+from chatml_tools.console import UsageError, add_strict, heed, print_json, report, write
 from chatml_tools.documents.reading import FORMATS
 from chatml_tools.replay.show import Total, encode_result, encode_total, show, show_difference, show_total
 from chatml_tools.replay.work import Order, Result, find_transcripts, work_through
@@ -30,6 +30,7 @@ def configure(arguments: Arguments) -> None:
     arguments.add("--answer", metavar="TEXT", help="answer every question so (default: drop what asks)")
     arguments.add("--jobs", "-j", type=int, default=1, metavar="N", help="how many processes work at it")
     arguments.add("--json", action="store_true", help="print a JSON object per conversation, and one in total")
+    add_strict(arguments)
     arguments.add("--surface", choices=SURFACES, help="what the scripts can name (default: ui)")
 
 
@@ -41,10 +42,10 @@ def execute(args: SimpleNamespace) -> int:
         raise UsageError("scripts and transcripts are read more than once, so none can be on standard input")
     paths = find_transcripts(args.transcripts)
     order = Order(scripts, args.surface, args.format, args.host, args.answer)
-    report_warnings(scripts, args.surface)
     total = Total.of(len(scripts))
     describe = show if args.diff is None else show_difference
     try:
+        report_warnings(scripts, args.surface, args.strict)
         for result in with_progress(work_through(order, paths, args.jobs), len(paths)):
             total.add(result)
             if args.json:
@@ -65,14 +66,11 @@ def execute(args: SimpleNamespace) -> int:
     return 1 if total.is_at_fault else 0
 
 
-def report_warnings(scripts: Iterable[str], surface: str | None) -> None:
+def report_warnings(scripts: Iterable[str], surface: str | None, strict: bool) -> None:
     """Say once what is worth a warning in the scripts; an error in one is told where it is compiled."""
     for script in scripts:
-        try:
-            found = check(read_source(script), surface=SURFACES[surface or "ui"](), entrypoints=STANDARD)
-        except CompileError:
-            continue
-        report([diagnostic for diagnostic in found if diagnostic.severity == "warning"])
+        found = check(read_source(script), surface=SURFACES[surface or "ui"](), entrypoints=STANDARD)
+        heed([diagnostic for diagnostic in found if diagnostic.severity == "warning"], strict)
 
 
 def show_lines(lines: Iterable[str]) -> None:

@@ -12,9 +12,9 @@ from functools import partial
 from types import SimpleNamespace
 
 from chatml.diagnostics.errors import CompileError, RuntimeFailure
-from chatml.pipeline import ENGINES, EngineName, Program, compile
+from chatml.pipeline import ENGINES, EngineName, Program, compile, warnings_of
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import UsageError, report, write
+from chatml_tools.console import UsageError, add_strict, heed, report, write
 from chatml_tools.scripts import add_surface, choose_surface, read_source
 
 
@@ -25,6 +25,7 @@ def configure(arguments: Arguments) -> None:
     arguments.add("--json", action="store_true", help="with --events or --trace: print JSON, an object a line")
     arguments.add("--show-code", action="store_true", help="print the Python code of the script instead of running it")
     arguments.add("--engine", choices=ENGINES, help="what runs the script (default: compiled; a trace: walk)")
+    add_strict(arguments)
     add_surface(arguments)
 
 
@@ -36,13 +37,14 @@ def execute(args: SimpleNamespace) -> int:
     engine: EngineName = args.engine or "compiled"
     if args.events is not None:
         feed: Callable[..., int] = importlib.import_module("chatml_tools.timeline.feed").feed
-        return feed(args.script, args.surface, args.events, as_json=args.json, engine=engine, traced=args.trace)
+        options = {"as_json": args.json, "engine": engine, "traced": args.trace, "strict": args.strict}
+        return feed(args.script, args.surface, args.events, **options)
     if args.json and not args.trace:
         raise UsageError("--json is for --events and --trace: a plain program prints what it prints")
     try:
         source = read_source(args.script)
         program = compile(source, surface=choose_surface(args.surface, source))
-        report(program.warnings)
+        heed(warnings_of(program), args.strict)
         if args.show_code:
             return show_code(program)
         if args.trace:

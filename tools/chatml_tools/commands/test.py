@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from chatml_tools.arguments import Arguments
-from chatml_tools.console import UsageError, print_json, report, write
+from chatml_tools.console import UsageError, add_strict, print_json, report, write
 from chatml_tools.scripts import SURFACES
 from chatml_tools.testing.find import find_scenarios
 from chatml_tools.testing.junit import junit
@@ -27,11 +27,14 @@ def configure(arguments: Arguments) -> None:
     arguments.add("--coverage", action="store_true", help="tell which branches of the scripts ran, and which not")
     arguments.add("--junit", metavar="FILE", help="write a report in JUnit's XML")
     arguments.add("--json", action="store_true", help="print the outcomes as one JSON document")
+    add_strict(arguments)
     arguments.add("--surface", choices=SURFACES, help="what the scripts can name (default: ui)")
 
 
 def execute(args: SimpleNamespace) -> int:
-    runner = Runner(script=args.script, surface=args.surface, rewrite=args.update, cover=args.coverage)
+    runner = Runner(
+        script=args.script, surface=args.surface, rewrite=args.update, cover=args.coverage, strict=args.strict
+    )
     outcomes = []
     for path in find_scenarios(args.paths):
         outcome = runner.run(path)

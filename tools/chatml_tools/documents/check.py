@@ -17,6 +17,7 @@ from chatmd.shell.tool import ShellTool
 from chatml.diagnostics.errors import CompileError
 from chatml.diagnostics.model import Diagnostic
 from chatml.lazy import lazy
+from chatml.pipeline import warnings_of
 from chatml.surfaces.ui import UI_MODERATOR
 from chatml_runtime.moderation.documents import moderator_script
 from chatml_tools.arguments import Arguments
@@ -55,7 +56,7 @@ def findings(document: chatmd.Document) -> tuple[Diagnostic, ...]:
         script = moderator_script(document, surface=UI_MODERATOR)
     except CompileError as error:
         return (*found, *error.diagnostics)
-    return found if script is None else (*found, *script.compiled.warnings)
+    return found if script is None else (*found, *warnings_of(script.compiled.program))
 
 
 def shell_findings(document: chatmd.Document) -> tuple[Diagnostic, ...]:

@@ -7,13 +7,14 @@ from typing import Literal, TypeAlias
 
 from chatml.diagnostics.errors import CompileError, RuntimeFailure
 from chatml.diagnostics.model import Diagnostic
+from chatml.pipeline import warnings_of
 from chatml.records import evolve, frozen
 from chatml.source import Source
 from chatml.syntax.decode import decode
 from chatml_runtime.scenario import Ending, Record, play, read_scenario
 from chatml_runtime.scenario.expectations import Mismatch, check_expectations
 from chatml_runtime.script.scripts import CompiledScript, ScriptArtifact, compile_script
-from chatml_tools.console import UsageError, read_bytes
+from chatml_tools.console import UsageError, hardened, read_bytes
 from chatml_tools.coverage import Coverage
 from chatml_tools.scripts import SURFACES, read_source
 from chatml_tools.testing.find import SUFFIX, script_of
@@ -46,16 +47,24 @@ class Runner:
     """Runs scenarios; compiles each script once."""
 
     def __init__(
-        self, *, script: str | None = None, surface: str | None = None, rewrite: bool = False, cover: bool = False
+        self,
+        *,
+        script: str | None = None,
+        surface: str | None = None,
+        rewrite: bool = False,
+        cover: bool = False,
+        strict: bool = False,
     ) -> None:
         """With `script`, every scenario is for that one. `rewrite` makes the expectations what was received.
 
+        `strict` takes the warnings of a script for errors.
         With `cover`, `coverages` tells for each script that was run which of its branches were.
         """
         self.script = script
         self.surface = SURFACES[surface or "ui"]()
         self.rewrite = rewrite
         self.cover = cover
+        self.strict = strict
         self.coverages: dict[str, Coverage] = {}
         self.compiled: dict[str, CompiledScript | CompileError] = {}
 
@@ -92,7 +101,7 @@ class Runner:
         if self.rewrite and (mismatches or scenario.expect is None):
             update(path, data, source, scenario.expect or (), records, ending)
             status, mismatches = "updated", ()
-        warnings = scenario.warnings + (compiled.warnings if is_new else ())
+        warnings = scenario.warnings + (warnings_of(compiled.program) if is_new else ())
         return Outcome(path, script, status, source, records, mismatches, warnings)
 
     def compile(self, script: str) -> CompiledScript:
@@ -101,6 +110,8 @@ class Runner:
         if compiled is None:
             try:
                 compiled = compile_script(read_source(script), surface=self.surface)
+                if self.strict and warnings_of(compiled.program):
+                    raise CompileError(hardened(warnings_of(compiled.program), self.strict))
                 if self.cover:
                     coverage = self.coverages[script] = Coverage(compiled.program)
                     compiled = evolve(compiled, program=coverage.program)

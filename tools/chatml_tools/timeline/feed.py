@@ -10,10 +10,10 @@ from typing import TextIO
 from chatml.border.python import from_json
 from chatml.builtins.json_writer import write as write_json
 from chatml.diagnostics.errors import CompileError, RuntimeFailure
-from chatml.pipeline import EngineName
+from chatml.pipeline import EngineName, warnings_of
 from chatml_runtime.scenario import Ending, Record, Stage, read_scenario
 from chatml_runtime.script.scripts import ScriptArtifact, compile_script
-from chatml_tools.console import UsageError, json_line, report, wants_colour, write
+from chatml_tools.console import UsageError, heed, json_line, report, wants_colour, write
 from chatml_tools.scripts import SURFACES, read_data, read_source
 from chatml_tools.timeline.draw import Timeline
 
@@ -26,11 +26,12 @@ def feed(
     as_json: bool,
     engine: EngineName = "compiled",
     traced: bool = False,
+    strict: bool = False,
 ) -> int:
     """Play the scenario in one file to the script in another, and print JSON Lines or a timeline.
 
     `-` is standard input, for one of the two. The exit status is 1 if the script or the scenario is at fault, or if
-    any event failed. `traced` shows with each event what ran.
+    any event failed. `traced` shows with each event what ran; `strict` takes warnings for errors.
     """
     if script == events == "-":
         raise UsageError("the script and the events cannot both be on standard input")
@@ -39,9 +40,9 @@ def feed(
     try:
         source = read_source(script)
         compiled = compile_script(source, surface=SURFACES[surface or "ui"](), engine=engine)
-        report(compiled.warnings)
+        heed(warnings_of(compiled.program), strict)
         scenario = read_scenario(read_data(events))
-        report(scenario.warnings)
+        heed(scenario.warnings, strict)
         stage: Stage = tracing.stage(ScriptArtifact("main", compiled), scenario, printed)
     except CompileError as error:
         report(error.diagnostics)
