@@ -122,12 +122,15 @@ def diagnostics_of(checked: Checked, surface: Surface, entrypoints: Entrypoints 
 
 
 def warnings_of(program: Program) -> tuple[Diagnostic, ...]:
-    """Everything that is worth a warning in a compiled script (X-48), with what its compilation found.
+    """Everything that is worth a warning in a script that is about to run (X-48), with what its compilation found.
+
+    Its host may deliver events of its own, so of unknown events only those are told that look like standard ones.
 
     >>> [warning.code for warning in warnings_of(compile("let f x = (1; x)"))]
     ['type.unused_value']
     """
-    return warnings.find_warnings(program.checked, environment(program.surface), more=program.warnings)
+    known = environment(program.surface)
+    return warnings.find_warnings(program.checked, known, more=program.warnings, hosted=True)
 
 
 def unsupported(source: Source, script: ast.Script, surface: Surface) -> tuple[Diagnostic, ...]:

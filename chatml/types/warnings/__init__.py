@@ -31,23 +31,24 @@ def find_warnings(
     environment: Environment,
     names: Entrypoints = STANDARD,
     more: tuple[Diagnostic, ...] = (),
+    hosted: bool = False,
 ) -> tuple[Diagnostic, ...]:
     """Every warning of a script without errors, in order of place, without those that it excuses.
 
-    `more` are warnings that were found elsewhere; they can be excused, too.
+    `more` are warnings that were found elsewhere; they can be excused, too. `hosted`: a host is at hand, which may
+    deliver events of its own.
     """
     with deep():
-        found = [*more, *warnings_of(checked, environment, names)]
+        found = [*more, *warnings_of(checked, environment, names, hosted)]
     found.sort(key=lambda each: -1 if each.span is None else each.span.left)
     return excuse(checked.script, found)
 
 
-def warnings_of(checked: Checked, environment: Environment, names: Entrypoints) -> Iterator[Diagnostic]:
-    lone = list(lone_arguments(checked))
-    yield from lone
+def warnings_of(checked: Checked, environment: Environment, names: Entrypoints, hosted: bool) -> Iterator[Diagnostic]:
+    yield from lone_arguments(checked)
     yield from dropped_values(checked)
     yield from unused_bindings(checked)
     yield from swallowed_arms(checked.script)
     yield from suspicious_escapes(checked.script)
     if environment.host is not None:
-        yield from event_warnings(checked, environment.host, names)
+        yield from event_warnings(checked, environment.host, names, hosted)

@@ -40,7 +40,7 @@ DECISIONS = frozenset(("approve", "reject", "rewrite_args", "redirect"))
 REVIEW = "Pre_tool_call"
 
 
-def event_warnings(checked: Checked, host: HostTypes, names: Entrypoints) -> Iterator[Diagnostic]:
+def event_warnings(checked: Checked, host: HostTypes, names: Entrypoints, hosted: bool) -> Iterator[Diagnostic]:
     """The warnings about the arms with which a handler matches its event."""
     handler = handler_of(checked.script, names)
     if handler is None or len(handler.params) != 3:
@@ -50,7 +50,7 @@ def event_warnings(checked: Checked, host: HostTypes, names: Entrypoints) -> Ite
     own_tool = "Tool" in {statement.name.name for statement in modules(checked.script)}
     for node in nodes_in(handler.body):
         if isinstance(node, ast.Match) and isinstance(node.scrutinee, ast.Name) and node.scrutinee.name == event:
-            yield from unknown_events(node, host, built)
+            yield from unknown_events(node, host, built, hosted)
             if not own_tool:
                 yield from misplaced_decisions(node, host)
 
@@ -59,7 +59,7 @@ def modules(script: ast.Script) -> Iterator[ast.ModuleStatement]:
     return (statement for statement in script.statements if isinstance(statement, ast.ModuleStatement))
 
 
-def unknown_events(node: ast.Match, host: HostTypes, built: set[str]) -> Iterator[Diagnostic]:
+def unknown_events(node: ast.Match, host: HostTypes, built: set[str], hosted: bool) -> Iterator[Diagnostic]:
     """A tag that no host delivers and the script never makes."""
     for arm in node.arms:
         pattern = arm.pattern
@@ -69,6 +69,8 @@ def unknown_events(node: ast.Match, host: HostTypes, built: set[str]) -> Iterato
         if tag in host.events or tag in host.own or tag in built:
             continue
         meant = standard_event(tag, host)
+        if hosted and meant is None:
+            continue
         help = (
             f"did you mean `{meant}?"
             if meant

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 
 from chatml.diagnostics.errors import CompileError
-from chatml.pipeline import check
+from chatml.pipeline import compile, warnings_of
 from chatml.types.guided import STANDARD
 from chatml_tools.arguments import Arguments
 from chatml_tools.console import UsageError, add_strict, heed, print_json, report, write
@@ -67,10 +67,10 @@ def execute(args: SimpleNamespace) -> int:
 
 
 def report_warnings(scripts: Iterable[str], surface: str | None, strict: bool) -> None:
-    """Say once what is worth a warning in the scripts; an error in one is told where it is compiled."""
+    """Say once what is worth a warning in the scripts. Raises `CompileError` for one at fault."""
     for script in scripts:
-        found = check(read_source(script), surface=SURFACES[surface or "ui"](), entrypoints=STANDARD)
-        heed([diagnostic for diagnostic in found if diagnostic.severity == "warning"], strict)
+        program = compile(read_source(script), surface=SURFACES[surface or "ui"](), entrypoints=STANDARD)
+        heed(warnings_of(program), strict)
 
 
 def show_lines(lines: Iterable[str]) -> None:

@@ -90,6 +90,11 @@ class Runner:
             raise UsageError(f"no script beside {path}: call one like it, without {SUFFIX}, or name one with --script")
         is_new = script not in self.compiled
         compiled = self.compile(script)
+        warnings = scenario.warnings
+        if is_new or self.strict:
+            warnings += warnings_of(compiled.program)
+        if self.strict and warnings:
+            raise CompileError(hardened(warnings, self.strict))
         artifact = ScriptArtifact("main", compiled)
         lines = list(play(artifact, scenario))
         records = tuple(line for line in lines if isinstance(line, Record))
@@ -101,7 +106,6 @@ class Runner:
         if self.rewrite and (mismatches or scenario.expect is None):
             update(path, data, source, scenario.expect or (), records, ending)
             status, mismatches = "updated", ()
-        warnings = scenario.warnings + (warnings_of(compiled.program) if is_new else ())
         return Outcome(path, script, status, source, records, mismatches, warnings)
 
     def compile(self, script: str) -> CompiledScript:
@@ -110,8 +114,6 @@ class Runner:
         if compiled is None:
             try:
                 compiled = compile_script(read_source(script), surface=self.surface)
-                if self.strict and warnings_of(compiled.program):
-                    raise CompileError(hardened(warnings_of(compiled.program), self.strict))
                 if self.cover:
                     coverage = self.coverages[script] = Coverage(compiled.program)
                     compiled = evolve(compiled, program=coverage.program)

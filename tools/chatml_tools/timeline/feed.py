@@ -40,8 +40,8 @@ def feed(
     try:
         source = read_source(script)
         compiled = compile_script(source, surface=SURFACES[surface or "ui"](), engine=engine)
-        heed(warnings_of(compiled.program), strict)
         scenario = read_scenario(read_data(events))
+        heed(warnings_of(compiled.program), strict)
         heed(scenario.warnings, strict)
         stage: Stage = tracing.stage(ScriptArtifact("main", compiled), scenario, printed)
     except CompileError as error:
