@@ -234,3 +234,45 @@ def test_a_person_at_a_terminal_is_asked_twice(asking: Path) -> None:
     assert b"Authorise this manifest" in shown
     assert b"/bin/echo hello" in shown
     assert (process.returncode, output) == (0, b"hello\n")
+
+
+MODERATED = """
+<script language="chatml" kind="moderator">RAW|
+let initial_state = ""
+let on_event ctx st ev =
+  match ev with
+  | `Turn_start -> Task.catch(Process.run("/bin/echo", ["real"]), fun why -> Task.pure(why))
+  | _ -> Task.pure(st)
+|RAW</script>
+<moderator_runtime shell_runtime="r"/>
+"""
+
+
+def chatml(*arguments: str, cwd: Path) -> tuple[int, str]:
+    """The exit status of a call of `chatml run`, and the state after its first event."""
+    found = subprocess.run(
+        [sys.executable, "-c", COMMANDS["chatml"], "run", *arguments, "--json"],
+        cwd=cwd,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    first = found.stdout.splitlines()[0] if found.stdout else found.stderr
+    return found.returncode, json.loads(first)["state"] if found.stdout else first
+
+
+def test_processes_of_a_moderator_are_real_when_they_are_authorised(tmp_path: Path) -> None:
+    """Without authority the data of the scenario answers, as ever."""
+    (tmp_path / "prompt.md").write_text(MODERATED + runtime(DIRECT + ALLOW))
+    (tmp_path / "denied.md").write_text(MODERATED + runtime(DIRECT + "<policy default='deny'/>"))
+    (tmp_path / "events.json5").write_text(
+        "{ host: { processes: { '/bin/echo': { ok: 'data' } } }, events: [{ phase: 'turn_start' }] }"
+    )
+    events = ("--events", "events.json5")
+    assert chatml("prompt.md", *events, cwd=tmp_path) == (0, "data")
+    assert chatml("prompt.md", *events, "--authorize", "once", cwd=tmp_path) == (0, "real\n")
+    status, state = chatml("denied.md", *events, "--authorize", "once", cwd=tmp_path)
+    assert (status, "[denied]" in state) == (0, True)
+    assert chatml("prompt.md", *events, "--authorize", "0" * 64, cwd=tmp_path)[0] == 1

@@ -21,6 +21,7 @@ from chatml_tools.scripts import add_surface, choose_surface, read_source
 def configure(arguments: Arguments) -> None:
     arguments.add("script", metavar="SCRIPT", help="a script or a prompt document; - is standard input")
     arguments.add("--events", metavar="FILE", help="compile a moderator, and feed it the scenario in a file or -")
+    arguments.add("--authorize", metavar="once|SHA256", help="with --events: run a prompt's processes for real")
     arguments.add("--trace", action="store_true", help="show what ran: calls, matches, effects, commits")
     arguments.add("--json", action="store_true", help="with --events or --trace: print JSON, an object a line")
     arguments.add("--show-code", action="store_true", help="print the Python code of the script instead of running it")
@@ -38,7 +39,10 @@ def execute(args: SimpleNamespace) -> int:
     if args.events is not None:
         feed: Callable[..., int] = importlib.import_module("chatml_tools.timeline.feed").feed
         options = {"as_json": args.json, "engine": engine, "traced": args.trace, "strict": args.strict}
+        options["authorize"] = args.authorize
         return feed(args.script, args.surface, args.events, **options)
+    if args.authorize is not None:
+        raise UsageError("--authorize is for --events: a plain program starts no processes")
     if args.json and not args.trace:
         raise UsageError("--json is for --events and --trace: a plain program prints what it prints")
     try:
