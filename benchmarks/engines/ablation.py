@@ -22,6 +22,7 @@ from unittest import mock
 import chatml
 from benchmarks.engines.columns import STEPS
 from benchmarks.engines.tasks import CALL, POLICY, TASKS
+from chatml import pipeline
 from chatml.core import nodes as core
 from chatml.engines.compile import arithmetic, body, code, compiled, entry, lower, matches, statements
 from chatml.records import evolve
@@ -48,12 +49,13 @@ def without_facts(**nothing: Any) -> Switch:
 
 def without_marks(*marks: str) -> Switch:
     """Let the rows of builtins say nothing of some kind."""
-    seen, blank = code.builtin_of, dict.fromkeys(marks)
+    seen, blank = pipeline.code.builtin_of, dict.fromkeys(marks)
 
     def blind(row: Builtin | Module, module: str | None) -> code.Builtin:
         return seen(evolve(row, **blank) if isinstance(row, Builtin) else row, module)
 
-    return mock.patch.object(code, "builtin_of", blind)
+    # The pipeline has the module through `chatml.lazy`, which keeps what it has found: patch what it keeps.
+    return mock.patch.object(pipeline.code, "builtin_of", blind)
 
 
 def without_statement(kind: type) -> Switch:
