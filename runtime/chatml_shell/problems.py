@@ -142,6 +142,10 @@ WORDINGS: dict[str, Wording] = {
     "shell.required_limit_disabled": Wording("the runtime must have a limit `{name}` that is more than 0"),
     "shell.invalid_program_regex": Wording("the expression `{value}` cannot be used: {why}"),
     "shell.backend_unavailable": Wording("no backend of `{runtime}` gives it `sandbox={sandbox}` here: {why}"),
+    "shell.external_backend_unavailable": Wording("the program of this backend cannot be used: {why}"),
+    "shell.external_backend_digest_mismatch": Wording(
+        "the program of this backend is {file}, whose digest is {sha256}, not the declared one", FILES_CHANGE
+    ),
     "shell.hook_executable_unavailable": Wording("the program of this hook cannot be used: {why}"),
     "shell.hook_digest_mismatch": Wording(
         "the program of this hook is {file}, whose digest is {sha256}, not the declared one", FILES_CHANGE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from chatml_shell.backends.runner import command_words, started_files
 from chatml_shell.plans.plan import Launch, Order
 
 
@@ -18,11 +19,13 @@ class DirectBackend:
     unavailable: str | None = None
 
     def launch(self, order: Order) -> Launch:
-        """The command's own words. The file that runs is the one that was reviewed, whatever the first word says."""
-        target = order.executable
+        """The command's own words, behind the runner if there is one. The file that runs is the one that was reviewed,
+        whatever the first word says."""
+        first, *others = started_files(order)
+        words = command_words(order) if others else (first.path, *order.command.arguments)
         return Launch(
-            argv=(target.path, *order.command.arguments),
-            program=target,
-            verified=(target,),
+            argv=words,
+            program=first,
+            verified=(first, *others),
             no_new_privileges=not order.grants.privilege_change,
         )

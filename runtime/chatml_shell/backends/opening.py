@@ -7,11 +7,12 @@ from collections.abc import Callable
 import attrs
 
 from chatmd.shell.backends import Backend as Declared
-from chatmd.shell.backends import Backends, Bubblewrap, Direct, Seatbelt
+from chatmd.shell.backends import Backends, Bubblewrap, Direct, ExternalBackend, Seatbelt
 from chatmd.shell.runtime import Platform
 from chatmd.sources.paths import PathExpr
 from chatml_shell.backends.backend import Backend
 from chatml_shell.backends.direct import DirectBackend
+from chatml_shell.backends.external import open_external
 from chatml_shell.errors import Refusal
 from chatml_shell.plans.plan import Launch, Order
 from chatml_shell.processes.launcher import Launcher
@@ -36,12 +37,15 @@ class UnavailableBackend:
 async def open_backends(
     declared: Backends, platform: Platform, path: Callable[[PathExpr], str], launcher: Launcher
 ) -> tuple[Backend, ...]:
-    """The declared backends of a platform, in order."""
-    return tuple(_opened(one) for one in declared.backends if one.when in ("any", platform))
+    """The declared backends of a platform, in order. Raises `ShellError` for an external one that cannot be used."""
+    accepted = declared.accept_declared_confinement
+    return tuple(_opened(one, accepted, path) for one in declared.backends if one.when in ("any", platform))
 
 
-def _opened(declared: Declared) -> Backend:
+def _opened(declared: Declared, accepted: bool, path: Callable[[PathExpr], str]) -> Backend:
     if isinstance(declared, Direct):
         return DirectBackend(declared.id)
-    name = NAMES.get(type(declared), declared.id or "external")
+    if isinstance(declared, ExternalBackend):
+        return open_external(declared, accepted, path)
+    name = NAMES[type(declared)]
     return UnavailableBackend(declared.id, name, True, "this version cannot start it")

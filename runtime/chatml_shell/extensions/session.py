@@ -106,6 +106,8 @@ class Extension:
                 raise ExtensionFailed("shell.chatml_codec", str(error)) from None
             except ChatmlError as error:
                 raise ExtensionFailed("shell.chatml_runtime", first_line(error)) from None
+            except Exception as error:  # whatever else happens in a script must not end the host's call
+                raise ExtensionFailed("shell.chatml_runtime", type(error).__name__) from error
 
     def _call(self, record: Value, deadline: float) -> Effect:
         check_value(record, self.limits, texts=False)
