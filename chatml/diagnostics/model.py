@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from chatml.records import frozen
-from chatml.source import Span
+from chatml.source import Position, Span
 
 Severity = Literal["error", "warning"]
 
@@ -61,8 +61,14 @@ def draw_all(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> str:
     return "\n\n".join(draw(diagnostic, colour=colour) for diagnostic in diagnostics)
 
 
+def draw_place(span: Span) -> tuple[str, ...]:
+    """A place in a few lines: `FILE:LINE:COLUMN`, the line, and the carets under it."""
+    lines = _Pen(False).excerpt((span, "", "error", "^"), 0, repeat=True)
+    return f"{span.source.name}:{span.start.place}", *(line.partition("│ ")[2] for line in lines)
+
+
 def encode(diagnostic: Diagnostic) -> dict[str, Any]:
-    """A diagnostic as plain data for `--json`: lines from 1, columns and offsets from 0, as in `Span`."""
+    """A diagnostic as plain data for `--json`: lines and columns from 1, as in the text; offsets from 0."""
     return {
         "code": diagnostic.code,
         "severity": diagnostic.severity,
@@ -76,7 +82,12 @@ def encode(diagnostic: Diagnostic) -> dict[str, Any]:
 
 def encode_span(span: Span) -> dict[str, Any]:
     """A span as plain data: the name of its file, and both ends."""
-    return {"file": span.source.name, "start": span.start._asdict(), "end": span.end._asdict()}
+    return {"file": span.source.name, "start": encode_position(span.start), "end": encode_position(span.end)}
+
+
+def encode_position(position: Position) -> dict[str, int]:
+    """A position as plain data: line and column from 1, the offset in characters from 0."""
+    return {"line": position.line, "column": position.column + 1, "offset": position.offset}
 
 
 class _Pen:

@@ -120,7 +120,7 @@ def test_check_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [diagnostic] = document["diagnostics"]
     assert diagnostic["code"].startswith("syntax.")
     assert diagnostic["span"]["file"] == path
-    assert diagnostic["span"]["start"] == {"line": 1, "column": 8, "offset": 8}
+    assert diagnostic["span"]["start"] == {"line": 1, "column": 9, "offset": 8}
 
 
 def test_check_portable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from chatml.syntax import ast
 from chatml.types.facts import Mismatch, UnknownConstructor, UnknownType, UnknownVariable
 from chatml.types.model import Array, Bool, Con, Float, Fun, Int, Record, Ref, String, Type, Unit, Variant
 from chatml.types.report.habits import CONSTRUCTORS, EXPORTS, TYPES, VARIABLES, absent_export, export_habit
+from chatml.types.report.surfaces import SURFACE_TYPES, surface_help
 from chatml.types.report.words import Words, name_of
 from chatml.types.show import flatten
 from chatml.types.variables import resolved, unfolded
@@ -68,6 +69,9 @@ def variable_help(problem: UnknownVariable, around: Around) -> str | None:
     if problem.exporters:
         exports = " or ".join([f"`{module}.{name}`" for module in problem.exporters[:3]])
         return f"write {exports}, or open the module first"
+    surface = surface_help(name)
+    if surface is not None:
+        return surface
     if name in VARIABLES:
         return VARIABLES[name]
     if problem.near:
@@ -111,6 +115,9 @@ def type_help(problem: UnknownType) -> str:
         return f"a type constructor stands after its argument; {CONSTRUCTORS[name]}"
     if name in TYPES:
         return TYPES[name]
+    surface = surface_help(name, SURFACE_TYPES)
+    if surface is not None:
+        return surface
     return did_you_mean(name, problem.near) or "a type is declared before it is used: `type t = ...`"
 
 

@@ -29,6 +29,7 @@ from chatml_runtime.scenario.host import DataHost
 from chatml_runtime.scenario.model import Scenario
 from chatml_runtime.script.approvals import PendingRequest
 from chatml_runtime.script.effects import Approve, EndSession, Reject, RequestTurn
+from chatml_runtime.script.errors import told
 from chatml_runtime.script.scripts import ScriptArtifact
 from chatml_runtime.script.session import RunStatus
 
@@ -193,7 +194,7 @@ class Player:
             self.moderator.abandon_pending()
         except ChatmlError as error:
             if self.reported is None:  # a decision without a call: its run has committed, and was observed
-                self.find("failed", "", str(error))
+                self.find("failed", "", told(error))
         self.reported = None
 
     # What the moderator did
@@ -204,7 +205,7 @@ class Player:
         outcome = run.outcome
         if run.error is not None:
             self.reported = run.error
-            self.find("failed", f"{run.phase.value} {brief_event(run.event)}".rstrip(), str(run.error))
+            self.find("failed", f"{run.phase.value} {brief_event(run.event)}".rstrip(), told(run.error))
             return
         if run.status is RunStatus.SUSPENDED:
             self.find("asked", "" if run.pending is None else run.pending.prompt)

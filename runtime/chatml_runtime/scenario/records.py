@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import attrs
 
 from chatml.diagnostics.errors import ChatmlError, RuntimeFailure, SessionError
+from chatml.source import Span
 from chatml_runtime.moderation.identities import Json
 from chatml_runtime.moderation.outcome import Redirect, RewriteArgs, RuntimeRequest, ToolDecision
 from chatml_runtime.script.approvals import AskChoice, PendingRequest
@@ -39,6 +40,14 @@ class Problem:
 
     kind: Kind
     message: str
+    span: Span | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The error as a record has it; `at` is where in the script it failed, line and column from 1."""
+        data: dict[str, Json] = {"kind": self.kind, "message": self.message}
+        if self.span is not None:
+            data["at"] = {"line": self.span.start.line, "column": self.span.start.column + 1}
+        return data
 
 
 @attrs.frozen
@@ -84,7 +93,7 @@ class Record:
             "halted": self.halted,
             "logs": [list(line) for line in self.logs],
             "printed": list(self.printed),
-            "error": None if self.error is None else attrs.asdict(self.error),
+            "error": None if self.error is None else self.error.to_json(),
         }
 
 
@@ -171,4 +180,6 @@ KINDS: Mapping[type[ChatmlError], Kind] = {
 def problem_of(error: ChatmlError) -> Problem:
     """An error of an event as a record shows it."""
     kinds: list[Kind] = [kind for error_class, kind in KINDS.items() if isinstance(error, error_class)]
+    if isinstance(error, RuntimeFailure):
+        return Problem(kinds[0], error.message, error.span)
     return Problem(kinds[0], str(error))

@@ -110,10 +110,30 @@ class ScriptRuntimeError(HandlerError, RuntimeFailure):
     def of(cls, failure: RuntimeFailure) -> ScriptRuntimeError:
         """The failure as one of a handler run; a `LimitExceededError` if it names a limit."""
         kind = cls if failure.limit is None else LimitExceededError
-        error = kind(failure.message, failure.span, code=failure.code, help=failure.help)
+        message = failure.message if failure.limit is None else f"{failure.message}{where(failure)}"
+        error = kind(message, failure.span, code=failure.code, help=failure.help)
         error.origin, error.limit, error.trace = failure.origin, failure.limit, failure.trace
         error.__cause__ = failure.__cause__
         return error.with_traceback(failure.__traceback__)
+
+    def __str__(self) -> str:
+        """The whole report: place, message, line and carets."""
+        return str(self.diagnostic)
+
+
+def told(error: ChatmlError) -> str:
+    """An error in one line: a failure of a script with its place."""
+    if isinstance(error, RuntimeFailure):
+        place = "" if error.span is None else f" ({error.span.source.name}:{error.span.start.place})"
+        return f"{error.message}{place}"
+    return str(error)
+
+
+def where(failure: RuntimeFailure) -> str:
+    """The loop or the function in which a limit was exceeded."""
+    if failure.span is not None and failure.span.text.startswith("while"):
+        return f", in the loop of line {failure.span.start.line}"
+    return f", in the function `{failure.trace[0].name}`" if failure.trace else ""
 
 
 class LimitExceededError(ScriptRuntimeError):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chatml.diagnostics.model import draw_all
+from chatml.diagnostics.model import draw_all, draw_place
 from chatml.records import frozen
 from chatml.source import Position, Span
 from chatml.stack import deep
@@ -41,6 +41,16 @@ def show(outcome: Outcome) -> Iterator[str]:
         if path:
             yield f"      {path}"
         yield from difference(mismatch)
+        yield from failing_place(outcome, mismatch.event)
+
+
+def failing_place(outcome: Outcome, event: int | None) -> Iterator[str]:
+    """Where in the policy the run of an event failed."""
+    error = outcome.records[event].error if event is not None and event < len(outcome.records) else None
+    if error is not None and error.span is not None:
+        place, *lines = draw_place(error.span)
+        yield f"      the policy failed at {place}"
+        yield from (f"        {line}" for line in lines)
 
 
 def describe(outcome: Outcome) -> str:
@@ -119,7 +129,7 @@ def encode_coverage(script: str, coverage: Coverage) -> dict[str, Any]:
         "branches": len(coverage.branches),
         "reached": len(coverage.reached),
         "missed": [
-            {"line": span.start.line, "column": span.start.column, "text": first_line(span)}
+            {"line": span.start.line, "column": span.start.column + 1, "text": first_line(span)}
             for span in coverage.missed()
         ],
     }
@@ -148,7 +158,7 @@ def encode_mismatch(mismatch: Mismatch, places: Places | None) -> dict[str, Any]
         "path": list(mismatch.path),
         **{side: part for side, part in parts.items() if part is not ABSENT},
         "line": None if place is None else place.line,
-        "column": None if place is None else place.column,
+        "column": None if place is None else place.column + 1,
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from chatml.border.python import from_json
 from chatml.builtins.json_writer import write
+from chatml.diagnostics.model import draw_place
 from chatml_runtime.moderation.identities import Json
 from chatml_runtime.moderation.outcome import Redirect, RewriteArgs, ToolDecision
 from chatml_runtime.scenario.brief import item_line
@@ -79,6 +80,11 @@ class Timeline:
             yield "queue", ", ".join(record.queue), "dim"
         if record.error is not None:
             yield "why", record.error.message, "bad"
+            if record.error.span is not None:
+                place, line, carets = draw_place(record.error.span)
+                yield "at", place, "plain"
+                yield "", line, "dim"
+                yield "", carets, "bad"
 
     def close(self, ending: Ending) -> Iterator[str]:
         """The lines after the last record."""
