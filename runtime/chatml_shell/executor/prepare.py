@@ -48,12 +48,17 @@ MOST_REWRITES = 12
 
 @attrs.frozen(kw_only=True)
 class Planned:
-    """A command that may run, and exactly how. `identity` stands for it where a later stage reads its output."""
+    """A command that may run, and exactly how; `upstream` is the identity of the stage that writes its input."""
 
     subject: Subject
     plan: Plan
     backend: Backend
-    identity: str
+    upstream: str
+
+    @property
+    def identity(self) -> str:
+        """What stands for the command where a later stage reads its output."""
+        return identify(self.subject, self.upstream).command_hash
 
 
 @attrs.frozen(kw_only=True)
@@ -153,7 +158,7 @@ async def _reviewed(job: Job, subject: Subject, upstream: str) -> Prepared | Com
     backend = choose(runtime.backends, runtime.grants.sandbox)  # P13
     plan = _planned(job, subject, backend)  # P14
     await job.record(subject, "plan_created", {"backend": plan.backend}, plan.plan_id)
-    return Planned(subject=subject, plan=plan, backend=backend, identity=identify(subject, upstream).command_hash)
+    return Planned(subject=subject, plan=plan, backend=backend, upstream=upstream)
 
 
 def _check_administrator(runtime: LiveRuntime, subject: Subject) -> None:

@@ -71,7 +71,7 @@ async def _prepared(job: Job, commands: Sequence[Command], stdin: bytes) -> list
     """All stages of a pipeline, prepared before any is started."""
     stages: list[Prepared] = []
     for index, command in enumerate(commands):
-        upstream = stages[-1].identity if stages else ""
+        upstream = stages[-1].identity if index else ""
         stages.append(await prepare(job, command, Stdin.of(stdin, is_first=index == 0), upstream))
     return stages
 
