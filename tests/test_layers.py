@@ -29,7 +29,7 @@ ROOMS = (
     ("chatml.surfaces",),
     ("chatml.functions",),
     ("chatml.pipeline",),
-    ("chatml.door", "chatml.trace"),
+    ("chatml.door", "chatml.sites", "chatml.trace"),
     ("chatml",),
     ("chatmd.report", "chatmd.nrchat"),
     ("chatmd.text", "chatmd.sources"),

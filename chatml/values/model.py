@@ -25,6 +25,7 @@ from typing import Any, Protocol, TypeAlias
 
 from chatml.diagnostics.errors import ChatmlError
 from chatml.records import mutable
+from chatml.source import Span
 from chatml.values.limits import Limits
 
 Value: TypeAlias = Any
@@ -158,18 +159,20 @@ class Catch(Task):
 
 @mutable
 class Perform(Task):
-    """An operation that a host carries out when the task reaches it."""
+    """An operation that a host carries out when the task reaches it; `site` is the place that asked, if known."""
 
     op: str
     args: tuple[Value, ...]
+    site: Span | None = None
 
 
 @mutable
 class Spawn(Task):
-    """An operation that a host starts, and that completes later."""
+    """An operation that a host starts, and that completes later; `site` as of `Perform`."""
 
     op: str
     args: tuple[Value, ...]
+    site: Span | None = None
 
 
 class BuiltinFailure(ChatmlError):

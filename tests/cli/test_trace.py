@@ -89,7 +89,7 @@ def test_an_event_says_why_a_call_was_rejected(tmp_path: Path) -> None:
         '      8:12     judge({ args = {}; id = "c1"; name = "read" }) -> `No("too long")',
         "      3:21       if string_length(call.name) > limit: true",
         "      10:8     | `No(why)",
-        '             ! Tool.reject("too long")',
+        '      10:30  ! Tool.reject("too long")',
         "             commit: 1 effect",
         "      decided  reject: too long",
     ]

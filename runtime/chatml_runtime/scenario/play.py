@@ -237,6 +237,7 @@ class Stage:
                         effect.op,
                         tuple(value_text(arg) for arg in effect.args),
                         brief_effect(effect.op, effect.args),
+                        effect.site,
                     )
                     for effect in run.effects
                 ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Literal, TypeAlias
 
 import attrs
@@ -27,11 +28,20 @@ Status: TypeAlias = Literal["committed", "suspended", "failed", "refused"]
 
 @attrs.frozen
 class ShownEffect:
-    """A committed effect: the operation, its arguments as value text, and all of it in short for people."""
+    """A committed effect: the operation, its arguments as value text, and all of it in short for people.
+
+    `site` is the place of the expression that decided on it, where it is known.
+    """
 
     op: str
     args: tuple[str, ...]
     brief: str
+    site: Span | None = None
+
+    def to_json(self) -> Json:
+        """The effect as a record shows it; without `at` if its place is not known."""
+        data = {"op": self.op, "args": list(self.args)}
+        return data if self.site is None else {**data, "at": site_json(self.site)}
 
 
 @attrs.frozen
@@ -84,7 +94,7 @@ class Record:
             "event": self.event,
             "status": self.status,
             "state": self.state,
-            "effects": [{"op": effect.op, "args": list(effect.args)} for effect in self.effects],
+            "effects": [effect.to_json() for effect in self.effects],
             "emitted": list(self.emitted),
             "queue": list(self.queue),
             "decision": None if self.decision is None else decision_json(self.decision),
@@ -135,6 +145,12 @@ DECISIONS_AND_REQUESTS = (
     "Runtime.end_session",
 )
 """The effects that a record also shows as its decision or a request."""
+
+
+def site_json(site: Span) -> Json:
+    """A place in a script: the file without its folders, so that a record is the same wherever it lies; line and column
+    count from 1, as in traces."""
+    return {"file": PurePath(site.source.name).name, "line": site.start.line, "column": site.start.column + 1}
 
 
 def decision_json(decision: ToolDecision) -> Json:

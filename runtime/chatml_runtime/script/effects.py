@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import attrs
 
+from chatml.source import Span
 from chatml.values.model import Value
 from chatml_runtime.script import problems
 from chatml_runtime.script.arguments import Kind, check_arguments
@@ -19,10 +20,14 @@ from chatml_runtime.script.errors import CommitRejectedError, OperationFailed
 
 @attrs.frozen
 class Effect:
-    """One operation that a task performed: its name and the values it was given."""
+    """One operation that a task performed: its name and the values it was given.
+
+    `site` is the place of the expression that decided on it, where the script was compiled with `sites`.
+    """
 
     op: str
     args: tuple[Value, ...] = ()
+    site: Span | None = attrs.field(default=None, eq=False, repr=False)
 
 
 @attrs.frozen

@@ -13,6 +13,7 @@ from chatml.diagnostics.errors import SurfaceError
 from chatml.diagnostics.model import Diagnostic
 from chatml.pipeline import EngineName, Program, compile
 from chatml.records import evolve
+from chatml.sites import with_sites
 from chatml.source import Source
 from chatml.surfaces.model import Surface
 from chatml.surfaces.moderator import MODERATOR
@@ -100,17 +101,19 @@ def compile_script(
     surface: Surface = MODERATOR,
     entrypoints: Entrypoints | None = STANDARD,
     engine: EngineName = "compiled",
+    sites: bool = False,
 ) -> CompiledScript:
     """Compile a script as a moderator: the types of its entry points are checked as well (X-08).
 
-    `CompileError` carries the diagnostics. With `entrypoints=None` the contract is not checked. Runs no script code.
+    `CompileError` carries the diagnostics. With `entrypoints=None` the contract is not checked. With `sites` effects
+    know the place of the expression that decided on them. Runs no script code.
 
     >>> script = compile_script("let initial_state = 0 let on_event ctx st ev = Task.pure(st + 1)")
     >>> script.program.types["on_event"]
     '(a, int, b -> int task)'
     """
     program = compile(source, name=name, surface=hosted(surface), entrypoints=entrypoints)
-    return CompiledScript(program, program.warnings, engine)
+    return CompiledScript(with_sites(program) if sites else program, program.warnings, engine)
 
 
 @lru_cache(maxsize=64)

@@ -14,6 +14,7 @@ import attrs
 
 from chatml.border.python import from_python
 from chatml.diagnostics.errors import BoundaryError, RuntimeFailure
+from chatml.source import Span
 from chatml.values.model import Bind, Catch, Fail, Map, Perform, Pure, Spawn, Value
 from chatml_runtime.script import problems
 from chatml_runtime.script.approvals import REQUESTS, PendingRequest, decode_request
@@ -34,6 +35,7 @@ class Call:
     op: OpDef
     context: OpContext
     args: tuple[Value, ...]
+    site: Span | None = None
 
     def start(self) -> Any:
         """Call the host's callable."""
@@ -178,7 +180,7 @@ class Interpreter:
             raise OperationFailed(problems.wrong_phase(name, run.phase, reason))
         if spawns != (op.kind is OpKind.EXTERNAL_ASYNC):
             raise OperationFailed(problems.not_spawnable(name) if spawns else problems.must_be_spawned(name))
-        return Call(op, OpContext(self.session, name, run.phase, spawns, run), node.args)
+        return Call(op, OpContext(self.session, name, run.phase, spawns, run), node.args, node.site)
 
     def _accept(self, answer: Any) -> Value:
         """The value of the node whose wish was answered; what a commit has to know is buffered here."""
@@ -190,7 +192,7 @@ class Interpreter:
         if op.on_success is not None:
             op.on_success(wish.context, *wish.args)
         if op.kind is OpKind.LOCAL_TRANSACTIONAL:
-            self.run.effects.append(Effect(op.name, wish.args))
+            self.run.effects.append(Effect(op.name, wish.args, wish.site))
         return value
 
 

@@ -60,7 +60,7 @@ class TracedInterpreter(Interpreter):
 
     def _wish_of(self, node: Perform | Spawn) -> Wish:
         collector = self.collector
-        collector.open("operation", node.op, node.args, None)
+        collector.open("operation", node.op, node.args, node.site)
         try:
             wish = super()._wish_of(node)
         except Exception as error:

@@ -113,7 +113,7 @@ class Runner:
         compiled = self.compiled.get(script)
         if compiled is None:
             try:
-                compiled = compile_script(read_source(script), surface=self.surface)
+                compiled = compile_script(read_source(script), surface=self.surface, sites=True)
                 if self.cover:
                     coverage = self.coverages[script] = Coverage(compiled.program)
                     compiled = evolve(compiled, program=coverage.program)

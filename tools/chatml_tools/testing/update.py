@@ -84,7 +84,8 @@ def revise(expected: Json, told: Mapping[str, Json]) -> Json:
 def summary(told: Mapping[str, Json], state: Json) -> Json:
     """What is worth expecting of a record: phase and status, the state if it is another, what there was to see.
 
-    What the scenario itself says is left out, and so are effects that show as a decision or a request.
+    What the scenario itself says is left out, and so are effects that show as a decision or a request, and places,
+    which change with every edit of the script.
     """
     kept = {key: value for key, value in told.items() if key in ALWAYS or (value and key != "emitted")}
     if told["state"] == state:
@@ -93,6 +94,8 @@ def summary(told: Mapping[str, Json], state: Json) -> Json:
         kept.pop("event", None)
     if all(effect["op"] in DECISIONS_AND_REQUESTS for effect in told["effects"]):
         kept.pop("effects", None)
+    elif "effects" in kept:
+        kept["effects"] = [{"op": effect["op"], "args": effect["args"]} for effect in told["effects"]]
     return kept
 
 

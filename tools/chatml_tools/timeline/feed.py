@@ -45,7 +45,7 @@ def feed(
     printed: list[str] = []
     try:
         source = read_source(script)
-        compiled = compile_script(source, surface=SURFACES[surface or "ui"](), engine=engine)
+        compiled = compile_script(source, surface=SURFACES[surface or "ui"](), engine=engine, sites=True)
         scenario = read_scenario(read_data(events))
         heed(warnings_of(compiled.program), strict)
         heed(scenario.warnings, strict)
