@@ -86,17 +86,16 @@ def test_r_067_the_document() -> None:
         "halted",
         "overlay",
     ]
-    assert (document["format"], document["version"]) == ("chatml-moderator-snapshot", 1)
+    assert (document["format"], document["version"]) == ("chatml-moderator-snapshot", 2)
     assert document["current_state"] == {
-        "record": [
-            ["f", {"float": 1.5}],
-            ["n", {"int": 2}],
-            ["t", {"array": [{"string": "a"}]}],
-            ["u", {"unit": True}],
-            ["v", {"variant": ["Some", [{"int": 3}]]}],
-        ]
+        "parts": [
+            ["array", "a"],
+            ["variant", "Some", 3],
+            ["record", "f", {"float": 1.5}, "n", 2, "t", [0], "u", None, "v", [1]],
+        ],
+        "value": [2],
     }
-    assert document["queued_internal_events"] == [{"variant": ["Later", []]}]
+    assert document["queued_internal_events"] == [{"parts": [["variant", "Later"]], "value": [0]}]
     overlay = document["overlay"]
     assert overlay["prepended_items"][0] == {
         "entry_id": "2:s1:2",
@@ -112,6 +111,46 @@ def test_r_067_the_document() -> None:
     assert (replacement["target_id"], replacement["script_label"]) == ("2:s1:1", "lab")
     assert overlay["tombstones"] == [{"target_id": "2:s1:0", "change_id": 3}]
     assert (overlay["revision"], overlay["next_change_id"], overlay["halt_reason"]) == (1, 5, None)
+
+
+STATE_1 = {
+    "record": [
+        ["f", {"float": 1.5}],
+        ["n", {"int": 2}],
+        ["t", {"array": [{"string": "a"}]}],
+        ["u", {"unit": True}],
+        ["v", {"variant": ["Some", [{"int": 3}]]}],
+    ]
+}
+QUEUE_1 = [{"variant": ["Later", []]}]
+
+
+def format_1(document: Any, state: Any = STATE_1, queue: Any = QUEUE_1) -> Any:
+    """A document of version 1, as earlier releases stored it."""
+    return {**document, "version": 1, "current_state": state, "queued_internal_events": queue}
+
+
+def test_a_document_of_version_1_is_read() -> None:
+    talk = storable()
+    document = format_1(stored(talk))
+    again = restored(talk, document)
+    assert (again.state, again.queue, again.shown()) == (talk.state, talk.queue, talk.shown())
+    assert ModeratorSnapshot.from_json(document) == talk.moderator.snapshot()
+    assert stored(again) == stored(talk)
+
+
+@pytest.mark.parametrize(
+    ("state", "queue", "fact"),
+    [
+        ({"int": 2**70}, [], "the state: root: .*int"),
+        ({"int": 1, "bool": True}, [], "the state: root: "),
+        ({"record": [["x", {"int": 1}], ["x", {"int": 2}]]}, [], 'duplicate record field "x"'),
+        (STATE_1, [{"variant": ["Later"]}], "queued event 0: root: "),
+    ],
+)
+def test_a_damaged_document_of_version_1_is_refused(state: Any, queue: Any, fact: str) -> None:
+    with pytest.raises(SnapshotFormatError, match=fact):
+        ModeratorSnapshot.from_json(format_1(stored(storable()), state, queue))
 
 
 @pytest.mark.parametrize(
@@ -144,8 +183,8 @@ def test_r_068_another_script_is_refused() -> None:
 def test_r_068_a_repeated_label_is_refused() -> None:
     talk = storable()
     document = stored(talk)
-    document["current_state"] = {"record": [["x", {"int": 1}], ["x", {"int": 2}]]}
-    with pytest.raises(SnapshotFormatError, match='duplicate record field "x"'):
+    document["current_state"] = {"parts": [["record", "x", 1, "x", 2]], "value": [0]}
+    with pytest.raises(SnapshotFormatError, match=r'parts\[0\]: duplicate record field "x"'):
         restored(talk, document)
 
 
@@ -184,15 +223,21 @@ def test_r_032_nothing_is_stored_while_an_answer_is_pending() -> None:
 
 DAMAGES: list[tuple[str, Any, str]] = [
     ("format", "other", "is not a moderator snapshot"),
-    ("version", 2, "version 2.*a newer one wrote it"),
+    ("version", 3, "version 3.*a newer one wrote it"),
+    ("version", 1, "the state: root: "),
     ("version", "1", "version '1'"),
     ("version", True, "version True"),
     ("script_id", 3, "`script_id` must be a string"),
     ("current_state", [], "`current_state` must be an object"),
-    ("current_state", {"int": 2**70}, "the state: root: .*int"),
-    ("current_state", {"int": 1, "bool": True}, "the state: root: "),
+    ("current_state", {"int": 1}, "the state: expected an object with an array `parts`"),
+    ("current_state.parts.2.4", 2**70, r"the state: parts\[2\]\[4\]: an int must be between"),
+    ("current_state.parts.2.6.0", 2, r"the state: parts\[2\]\[6\]: part 2 does not stand before this one"),
+    ("current_state.parts.2.4", "2", r"the type that the script gives it: root.n: expected an int, not a string: '2'"),
+    ("current_state.parts.2.3", "m", r"the type that the script gives it: root: expected a record with .*`n`"),
+    ("current_state.parts.0.1", True, r"the type that the script gives it: root.t\[0\]: expected a string"),
+    ("current_state.parts.1.2", None, r"the type that the script gives it: root.v<Some>\[0\]: expected an int"),
     ("queued_internal_events", {}, "`queued_internal_events` must be an array"),
-    ("queued_internal_events", [{"variant": ["Later"]}], "queued event 0: root: "),
+    ("queued_internal_events", [{"variant": ["Later"]}], "queued event 0: expected an object"),
     ("halted", None, "`halted` must be true or false"),
     ("overlay", None, "`overlay` must be an object"),
     ("overlay.revision", -1, "`revision` must not be negative"),

@@ -21,6 +21,7 @@ from chatml_runtime.host.succession import Operation, Waiting, next_operation
 from chatml_runtime.host.turns import TurnDriver
 from chatml_runtime.host.work import AsyncWork
 from chatml_runtime.host.workers import called
+from chatml_runtime.moderation.fields import text_field
 from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry, Json
 from chatml_runtime.moderation.moderator import Moderator
 from chatml_runtime.moderation.outcome import Outcome
@@ -147,8 +148,10 @@ class Controller:
     def submit(self, text: str, *, by: str = "") -> None:
         """Take what a person has typed. Blank text is ignored, except as an answer. Only in the event loop.
 
-        `by` is who that is, where the host knows.
+        `by` is who that is, where the host knows. `BoundaryError` for text that holds half a character of two (X-01):
+        nothing has happened then.
         """
+        text_field("the text of a submission", text)
         if self._answer is not None and not self._answer.done():
             self._ready.clear()
             self._answer.set_result(Answered(text, by, self._clock_ms()))
@@ -164,7 +167,8 @@ class Controller:
         self._woken.set()
 
     def steer_once(self, text: str) -> None:
-        """Show the model a text with its next request only; the history never holds it."""
+        """Show the model a text with its next request only; the history never holds it. `BoundaryError` as `submit`."""
+        text_field("the text to steer with", text)
         if text.strip():
             self._text_once.append(text)
 

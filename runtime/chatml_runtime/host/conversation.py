@@ -35,6 +35,7 @@ from chatml_runtime.host.succession import (
 from chatml_runtime.host.turns import Requests, TurnDriver, TurnInput
 from chatml_runtime.host.workers import abandon, called
 from chatml_runtime.moderation.identities import EntryId, EntryIdAllocator, HistoryEntry, Json, validate_history
+from chatml_runtime.moderation.items import check_json
 from chatml_runtime.moderation.outcome import RuntimeRequest
 from chatml_runtime.moderation.tool_calls import ReviewedCall, output_of
 from chatml_runtime.moderation.vocabulary import ToolCall, ToolDesc
@@ -63,6 +64,13 @@ class RunReport:
     end_reason: str | None = None
     requests: tuple[RuntimeRequest, ...] = ()
     compaction_requested: bool = False
+
+
+def check_history(allocator: EntryIdAllocator, history: Sequence[HistoryEntry]) -> None:
+    """Refuse a history that no run could go on from: with `IdentityError` or `BoundaryError`."""
+    validate_history(allocator, history)
+    for entry in history:
+        check_json(f"the entry {entry.id.encode()}", entry.item)
 
 
 def wall_clock_ms() -> int:
@@ -94,8 +102,9 @@ class Conversation:
         on_entry: Callable[[HistoryEntry], object] | None = None,
         clock_ms: Callable[[], int] = wall_clock_ms,
     ) -> None:
-        """As for `run_conversation`. `IdentityError` for a history whose identities clash."""
-        validate_history(allocator, history)
+        """As for `run_conversation`. `IdentityError` for a history whose identities clash, `BoundaryError` for an entry
+        that no script could be shown."""
+        check_history(allocator, history)
         self.driver = driver
         self._history = list(history)
         self._allocator = allocator
@@ -124,7 +133,11 @@ class Conversation:
         return TurnInput((*self._history, *more), self._tools, self._clock_ms())
 
     def add(self, item: Json) -> HistoryEntry:
-        """Let an item join the history as it is, such as a message of the user; no event is delivered for it."""
+        """Let an item join the history as it is, such as a message of the user; no event is delivered for it.
+
+        `BoundaryError` for one that no script could be shown, such as a text with half an emoji: it does not join.
+        """
+        check_json("the item", item)
         entry = HistoryEntry(self._allocator.allocate(), item)
         self._join(entry)
         return entry
@@ -133,11 +146,15 @@ class Conversation:
         """Take another history, a compacted one. `SessionBusyError` during a run; `IdentityError` if ids clash."""
         if self._running:
             raise SessionBusyError(problems.BUSY_CONVERSATION)
-        validate_history(self._allocator, history)
+        check_history(self._allocator, history)
         self._history = list(history)
 
     async def append(self, entry: HistoryEntry) -> None:
-        """Have the moderator look at an entry (`Item_appended`), then let it join the history."""
+        """Have the moderator look at an entry (`Item_appended`), then let it join the history.
+
+        `BoundaryError` for one that no script could be shown.
+        """
+        check_json(f"the entry {entry.id.encode()}", entry.item)
         await self._announce(entry)
         self._join(entry)
 

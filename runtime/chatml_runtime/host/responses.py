@@ -6,8 +6,9 @@ import inspect
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
+from chatml.diagnostics.errors import BoundaryError
 from chatml_runtime.moderation.identities import Json
-from chatml_runtime.moderation.items import SHAPES, Mismatch
+from chatml_runtime.moderation.items import SHAPES, Mismatch, check_json
 from chatml_runtime.moderation.tool_calls import CALLS, OUTPUTS
 from chatml_runtime.script import problems
 from chatml_runtime.script.errors import ModelResponseError
@@ -52,6 +53,10 @@ def checked(item: Json, position: int) -> Json:
     kind = item.get("type") if isinstance(item, dict) else None
     if not isinstance(kind, str):
         raise ModelResponseError(problems.foreign_model_item(position, "expected an object with a string field `type`"))
+    try:
+        check_json("it", item)
+    except BoundaryError as error:
+        raise ModelResponseError(problems.foreign_model_item(position, str(error))) from None
     if kind in OUTPUTS.values():
         raise ModelResponseError(problems.foreign_model_item(position, "an output is the host's to give"))
     if kind in CALLS:

@@ -41,7 +41,7 @@ from chatml_runtime.host.policy import RuntimePolicy, decide_after_turn, next_se
 from chatml_runtime.host.responses import is_call
 from chatml_runtime.moderation.identities import EntryId, HistoryEntry, Json
 from chatml_runtime.moderation.outcome import RuntimeRequest
-from chatml_runtime.moderation.tool_calls import ReviewedCall, call_of, output_item
+from chatml_runtime.moderation.tool_calls import ReviewedCall, call_of, item_of, output_item
 from chatml_runtime.moderation.vocabulary import ToolCall
 from chatml_runtime.script import problems
 
@@ -314,7 +314,8 @@ def next_of_call(opened: OpenCall, end_reason: str | None) -> Step:
 
 def unreviewed(entry: HistoryEntry) -> ReviewedCall:
     """A call that nobody has reviewed, since the session has ended; it never runs."""
-    return ReviewedCall(call_of(entry.item), entry.item)
+    call = call_of(entry.item)
+    return ReviewedCall(call, item_of(call, entry.item))
 
 
 def closing_outputs(turn: Turn) -> tuple[Json, ...]:

@@ -8,12 +8,14 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from chatml.builtins.json_data import read_data, write_data
+from chatml.builtins.json_reader import JsonError
 from chatml.diagnostics.suggest import near
 from chatml_runtime.host.workers import abandon, called, within
 from chatml_runtime.moderation.capabilities import ToolCallResult, ToolError, ToolOk
 from chatml_runtime.moderation.identities import Json
 from chatml_runtime.moderation.tool_calls import output_of
-from chatml_runtime.moderation.vocabulary import ToolCall, ToolDesc
+from chatml_runtime.moderation.vocabulary import ToolCall, ToolDesc, ToolKind
 from chatml_runtime.script import problems
 from chatml_runtime.script.errors import OperationFailed
 from chatml_runtime.script.tasks import failure_text
@@ -74,13 +76,16 @@ class Toolbox:
     async def __call__(self, call: ToolCall) -> Json:
         """The output of a call; never an exception of the tool."""
         try:
+            check_arguments(call)
             return output_of(call.name, await self._run(call.name, call.args))
         except OperationFailed as failure:
             return output_of(call.name, {"error": str(failure)})
 
     async def capability(self, name: str, args: Json) -> ToolCallResult:
-        """A call by a script: `Tool.call` and `Tool.spawn` with these tools."""
+        """A call by a script: `Tool.call` and `Tool.spawn` with these tools; `` `Null `` stands for no arguments."""
+        args = {} if args is None else args
         try:
+            check_arguments(ToolCall("", name, args))
             return ToolOk(await self._run(name, args))
         except OperationFailed as failure:
             return ToolError(str(failure))
@@ -100,3 +105,25 @@ class Toolbox:
         finally:
             abandon(task)
         raise OperationFailed(problems.tool_timed_out(name, limit_ms))
+
+
+LONGEST_SHOWN = 80
+
+
+def check_arguments(call: ToolCall) -> None:
+    """Refuse, with `OperationFailed`, arguments that no function expects: all take an object, or a custom tool's text.
+
+    >>> check_arguments(ToolCall("c", "read", [1]))
+    Traceback (most recent call last):
+    ...
+    chatml_runtime.script.errors.OperationFailed: The arguments of the tool "read" are [1]. Write them as a JSON object
+    """
+    if isinstance(call.args, dict) or (call.kind is ToolKind.CUSTOM and isinstance(call.args, str)):
+        return
+    problem = f"are {write_data(call.args)[:LONGEST_SHOWN]}"
+    if isinstance(call.args, str) and call.payload == call.args:
+        try:
+            read_data(call.payload)
+        except JsonError as error:
+            problem = f"are not JSON: {error.reason}"
+    raise OperationFailed(problems.foreign_arguments(call.name, problem))

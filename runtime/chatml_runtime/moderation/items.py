@@ -11,7 +11,8 @@ from typing import TypeAlias
 
 import attrs
 
-from chatml.border.python import from_json, to_json
+from chatml.border.python import from_json, is_plain_json, to_json
+from chatml.diagnostics.errors import BoundaryError
 from chatml.values.model import Value
 from chatml_runtime.moderation.fields import text_field
 from chatml_runtime.moderation.identities import Json
@@ -43,6 +44,25 @@ class Item:
             return cls(value["id"], to_json(value["value"]))
         except ValueError as error:
             raise ItemDecodeError(f"item.value: {error}") from None
+
+
+def check_json(what: str, item: Json) -> None:
+    """Refuse, with `BoundaryError`, an item of a host that no script could be shown.
+
+    It must not join a history: every later event would fail at it. The usual ones are text with half a character of
+    two (X-01), NaN, and objects that are not JSON.
+
+    >>> check_json("the item", {"type": "message", "role": "user", "content": "a\\ud83d"})
+    Traceback (most recent call last):
+    ...
+    chatml.diagnostics.errors.BoundaryError: the item cannot join the history: the string holds the lone surrogate \
+U+D83D at index 1
+    """
+    if not is_plain_json(item):
+        try:
+            from_json(item)
+        except BoundaryError as error:
+            raise BoundaryError(f"{what} cannot join the history: {error}") from None
 
 
 class Mismatch(Exception):
@@ -189,8 +209,24 @@ system, developer, assistant, not "tool"
         raise ItemDecodeError(f'the item "{item.id}" is not a provider item: {mismatch}') from None
 
 
+DEEPEST = 200
+"""No item nests deeper: Python's `json`, which stores and sends them, gives up not far beyond."""
+
+
+def check_depth(value: Json) -> None:
+    """Refuse what no store and no provider could be given."""
+    level: list[Json] = [value]
+    for _ in range(DEEPEST):
+        nested = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
+        level = [part for parts in nested for part in parts]
+        if not level:
+            return
+    raise Mismatch(f"it nests deeper than {DEEPEST} levels, so it could not be stored or sent")
+
+
 def decoded(item: Item) -> Json:
     value = item.value
+    check_depth(value)
     Shape({"type": check_text})(value, "")
     kind = value["type"]
     if kind != "message":

@@ -25,9 +25,10 @@ from chatml_runtime.moderation.outcome import Outcome
 from chatml_runtime.moderation.overlay import EffectiveEntry, Overlay, plan
 from chatml_runtime.moderation.results import DrainResult, EventInput, ModerationResult, RunRecord, StopReason
 from chatml_runtime.moderation.snapshots import ModeratorSnapshot, take_snapshot
+from chatml_runtime.moderation.tool_calls import with_integers
 from chatml_runtime.moderation.turnstile import Turnstile, WouldDeadlock
 from chatml_runtime.moderation.visits import Visit, is_inside
-from chatml_runtime.moderation.vocabulary import Event, InternalEvent, Phase
+from chatml_runtime.moderation.vocabulary import Event, InternalEvent, Phase, PreToolCall, ToolCall
 from chatml_runtime.script import problems
 from chatml_runtime.script.approvals import Answered, PendingRequest, Response, check_is_response
 from chatml_runtime.script.drivers import adrive, drive
@@ -63,6 +64,8 @@ class Delivery:
     phase: Phase
     event: Value
     given: EventInput
+    call: ToolCall | None = None
+    """The call that is under review."""
 
 
 Result = TypeVar("Result")
@@ -337,7 +340,9 @@ class Moderator:
         if isinstance(event, type) or not hasattr(event, "to_value"):
             raise TypeError(f"an event is an object such as `TurnStart()`, and the host gave {event!r:.80}")
         check_kind("what is given with an event", given, EventInput)
-        outcome = yield from self._run(Delivery(event.phase, event.to_value(), given))
+        outcome = yield from self._run(
+            Delivery(event.phase, event.to_value(), given, event.call if isinstance(event, PreToolCall) else None)
+        )
         return (yield from self._concluded(outcome, given))
 
     def _resume(self, response: Response, given: EventInput | None) -> Steps[ModerationResult]:
@@ -394,7 +399,7 @@ class Moderator:
 
         def prepare(effects: Sequence[Effect]) -> Callable[[], None]:
             nonlocal outcome
-            outcome = Outcome.from_effects(effects)
+            outcome = with_integers(Outcome.from_effects(effects), delivery.call)
             if self._durable:
                 self._session.refuse_module_state()
             install = self._plan(outcome, delivery.phase)

@@ -1,7 +1,8 @@
 """Snapshots: what has to be stored of a moderator, as versioned JSON bound to its script (runtime.md section 17).
 
-Nothing damaged gets in: `ModeratorSnapshot.from_json` checks the document, `contents` that it belongs to the script
-and that its values can be read. The path of whatever is wrong is part of the message.
+Nothing damaged gets in: `ModeratorSnapshot.from_json` checks the document, `contents` that it belongs to the script,
+that its values can be read, and that the state is of the script's type (X-56). The path of whatever is wrong is part of
+the message. Version 2 is written; version 1 is read, and is version 2 from then on.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from typing import Any, TypeVar
 
 import attrs
 
-from chatml.border import snapshot
+from chatml.border.nested_snapshot import decode_nested
+from chatml.border.snapshot import decode, encode
 from chatml.diagnostics.errors import SnapshotError
+from chatml.functions.fitting import misfit
 from chatml.values.model import Value
 from chatml_runtime.moderation.identities import EntryId, HistoryEntry, IdentityError, Json
 from chatml_runtime.moderation.items import Item, decode_item
@@ -27,7 +30,8 @@ from chatml_runtime.script.scripts import ScriptArtifact
 from chatml_runtime.script.session import Session
 
 FORMAT = "chatml-moderator-snapshot"
-VERSION = 1
+VERSION = 2
+VERSIONS = (1, VERSION)
 
 
 @attrs.frozen(eq=False)
@@ -41,8 +45,9 @@ class Contents:
 
 @attrs.frozen
 class ModeratorSnapshot:
-    """Everything that is stored of a moderator. State and queue are encoded values (section 17.3).
+    """Everything that is stored of a moderator. State and queue are encoded values (`chatml.border.snapshot`).
 
+    However deep they are, a snapshot is flat: it compares, prints, pickles and goes through `json` like any small one.
     The host stores the canonical history, and the `next_sequence` of its allocator, beside it.
     """
 
@@ -73,12 +78,12 @@ class ModeratorSnapshot:
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise SnapshotFormatError(f'the snapshot is not a moderator snapshot: its `format` must be "{FORMAT}"')
         version = data.get("version")
-        if version != VERSION or isinstance(version, bool):
+        if type(version) is not int or version not in VERSIONS:
             raise SnapshotFormatError(
-                f"the snapshot has version {version!r}, and this program reads version {VERSION}"
-                + ("; a newer one wrote it" if isinstance(version, int) and version > VERSION else "")
+                f"the snapshot has version {version!r}, and this program reads the versions 1 and {VERSION}"
+                + ("; a newer one wrote it" if type(version) is int and version > VERSION else "")
             )
-        return cls(
+        snapshot = cls(
             document.get("script_id", str),
             document.get("script_source_hash", str),
             document.get("current_state", dict),
@@ -86,11 +91,26 @@ class ModeratorSnapshot:
             document.get("halted", bool),
             read_overlay(document.sub("overlay")),
         )
+        return snapshot if version == VERSION else snapshot.rewritten()
+
+    def rewritten(self) -> ModeratorSnapshot:
+        """The same with state and queue in format 2, in place of format 1."""
+        state, queue = self.values(decode_nested)
+        return attrs.evolve(self, current_state=encode(state), queued_internal_events=tuple(map(encode, queue)))
+
+    def values(self, read: Callable[[Json], Value]) -> tuple[Value, tuple[Value, ...]]:
+        """State and queue. `SnapshotFormatError` if they are damaged."""
+        events = enumerate(self.queued_internal_events)
+        return (
+            decoded("the state", self.current_state, read),
+            tuple(decoded(f"queued event {index}", event, read) for index, event in events),
+        )
 
     def contents(self, artifact: ScriptArtifact) -> Contents:
         """The values to restore a session of this script from; nothing has changed if this raises.
 
-        `SnapshotMismatchError` if the snapshot is another script's, `SnapshotFormatError` if it is damaged.
+        `SnapshotMismatchError` if the snapshot is another script's, `SnapshotFormatError` if it is damaged or its state
+        is not of the type that the script gives it.
         """
         if self.script_id != artifact.script_id:
             raise SnapshotMismatchError(
@@ -102,16 +122,18 @@ class ModeratorSnapshot:
                 f"session, or go back to the source with {self.script_source_hash}",
                 "source_hash",
             )
-        return Contents(
-            decoded("the state", self.current_state),
-            tuple(decoded(f"queued event {index}", event) for index, event in enumerate(self.queued_internal_events)),
-            self.halted,
-        )
+        state, queue = self.values(decode)
+        problem = misfit(state, artifact.compiled.state_type)
+        if problem is not None:
+            raise SnapshotFormatError(
+                f"the state of the snapshot is not of the type that the script gives it: {problem}"
+            )
+        return Contents(state, queue, self.halted)
 
 
-def decoded(what: str, data: Json) -> Value:
+def decoded(what: str, data: Json, read: Callable[[Json], Value]) -> Value:
     try:
-        return snapshot.decode(data)
+        return read(data)
     except SnapshotError as error:
         raise SnapshotFormatError(f"the snapshot is damaged in {what}: {error}") from None
 
@@ -122,8 +144,8 @@ def take_snapshot(artifact: ScriptArtifact, session: Session, overlay: Overlay) 
         return ModeratorSnapshot(
             artifact.script_id,
             artifact.source_hash,
-            snapshot.encode(session.state),
-            tuple(snapshot.encode(event) for event in session.queued_events),
+            encode(session.state),
+            tuple(encode(event) for event in session.queued_events),
             session.is_halted,
             overlay,
         )

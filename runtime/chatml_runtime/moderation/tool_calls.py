@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import attrs
 
-from chatml.border.python import from_json, to_json
-from chatml.builtins import json_reader, json_writer
+from chatml.builtins.json_data import read_data, write_data
+from chatml.builtins.json_reader import JsonError
 from chatml.diagnostics.errors import BoundaryError
+from chatml_runtime.moderation.carrying import carry_integers
 from chatml_runtime.moderation.identities import Json
 from chatml_runtime.moderation.items import Mismatch, check_output_part
 from chatml_runtime.moderation.outcome import Outcome, Redirect, RewriteArgs, RuntimeRequest
@@ -27,18 +28,35 @@ def parse_payload(text: str) -> Json:
     ({'n': 1}, 'free text')
     """
     try:
-        return to_json(json_reader.read(text))
-    except json_reader.JsonError:
+        return read_data(text).data
+    except JsonError:
         return text
 
 
 def call_of(item: Json) -> ToolCall:
-    """The call that a provider item of type `function_call` or `custom_tool_call` makes."""
+    """The call that a provider item of type `function_call` or `custom_tool_call` makes.
+
+    Whoever reads it reads the same (X-53, X-60): the payload of a function without arguments is `{}`, and one that
+    repeats a key has the key once, with the value that counts, the first.
+
+    >>> call = call_of({"type": "function_call", "name": "f", "call_id": "c", "arguments": '{"a": 1, "a": 2}'})
+    >>> call.payload, call.args
+    ('{"a":1}', {'a': 1})
+    """
     kind = CALLS.get(item.get("type"))
     if kind is None:
         raise ItemDecodeError(f"an item of type {item.get('type')!r} is not a tool call; expected {' or '.join(CALLS)}")
     payload = item[PAYLOADS[kind]]
-    return ToolCall(item["call_id"], item["name"], parse_payload(payload), kind, payload, item.get("id"))
+    named = item["call_id"], item["name"]
+    if kind is ToolKind.FUNCTION and not payload.strip():
+        return ToolCall(*named, {}, kind, "{}", item.get("id"))
+    try:
+        read = read_data(payload)
+    except JsonError:
+        return ToolCall(*named, payload, kind, payload, item.get("id"))
+    if not read.repeats:
+        return ToolCall(*named, read.data, kind, payload, item.get("id"))
+    return ToolCall(*named, read.data, kind, write_data(read.data), item.get("id"), payload)
 
 
 def result_of(name: str, item: Json) -> ToolResult:
@@ -69,6 +87,16 @@ class ReviewedCall:
     requests: tuple[RuntimeRequest, ...] = ()
 
 
+def with_integers(outcome: Outcome, call: ToolCall | None) -> Outcome:
+    """An outcome whose decision carries over the integers of the call that it is about (X-53)."""
+    decision = outcome.tool_decision
+    if call is None or not isinstance(decision, RewriteArgs | Redirect):
+        return outcome
+    op = "Tool.rewrite_args" if isinstance(decision, RewriteArgs) else "Tool.redirect"
+    args = carry_integers(decision.args, call.args, op)
+    return attrs.evolve(outcome, tool_decision=attrs.evolve(decision, args=args))
+
+
 def apply_tool_decision(call: ToolCall, outcome: Outcome, call_item: Json = None) -> ReviewedCall:
     """Carry out the decision of a review. Call id and item id are kept; so are other fields of `call_item`.
 
@@ -90,7 +118,8 @@ def apply_tool_decision(call: ToolCall, outcome: Outcome, call_item: Json = None
 def with_args(call: ToolCall, name: str, args: Json) -> ToolCall:
     """A call with another payload: compact JSON, or for a custom call a string as it is."""
     raw = call.kind is ToolKind.CUSTOM and isinstance(args, str)
-    return attrs.evolve(call, name=name, args=args, payload=args if raw else json_writer.write(from_json(args)))
+    payload = args if raw else write_data(args)
+    return attrs.evolve(call, name=name, args=args, payload=payload, repeated_payload=None)
 
 
 def item_of(call: ToolCall, original: Json = None) -> Json:
@@ -116,8 +145,8 @@ def output_of(tool: str, answer: Json) -> Json:
     ('3', '{"sum":3}', [{'type': 'input_text', 'text': 'a'}])
     """
     try:
-        value = from_json(answer)
-        return answer if isinstance(answer, str) or is_parts(answer) else json_writer.write(value)
+        text = write_data(answer)
+        return answer if isinstance(answer, str) or is_parts(answer) else text
     except (BoundaryError, ValueError) as error:
         raise OperationFailed(problems.foreign_output(tool, str(error))) from error
 

@@ -11,6 +11,7 @@ from typing import ClassVar, TypeAlias
 import attrs
 
 from chatml.border.python import from_json
+from chatml.builtins.json_reader import read
 from chatml.diagnostics.errors import BoundaryError
 from chatml.values.model import Value
 from chatml_runtime.moderation.fields import int_field, text_field
@@ -61,7 +62,10 @@ class ToolKind(enum.Enum):
 
 @attrs.frozen
 class ToolCall:
-    """A call under review. `id` is the provider's call id, `payload` the text of the arguments, `args` their data."""
+    """A call under review. `id` is the provider's call id, `payload` the text of the arguments, `args` their data.
+
+    `repeated_payload` is what the model wrote, if that repeats a key: scripts see all its entries (X-53).
+    """
 
     id: str
     name: str
@@ -69,13 +73,14 @@ class ToolCall:
     kind: ToolKind = ToolKind.FUNCTION
     payload: str = ""
     item_id: str | None = None
+    repeated_payload: str | None = None
 
     def to_value(self) -> Value:
         """The record `tool_call` of the script."""
         return {
             "id": text_field("tool_call.id", self.id),
             "name": text_field("tool_call.name", self.name),
-            "args": from_json(self.args),
+            "args": from_json(self.args) if self.repeated_payload is None else read(self.repeated_payload),
         }
 
 

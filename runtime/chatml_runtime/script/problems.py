@@ -229,6 +229,10 @@ def foreign_output(tool: str, problem: str) -> str:
     return f'the tool "{tool}" answered with something that is not JSON: {problem}'
 
 
+def foreign_arguments(tool: str, problem: str) -> str:
+    return f'The arguments of the tool "{tool}" {problem}. Write them as a JSON object'
+
+
 def unknown_tool(name: str, known: Iterable[str]) -> str:
     return f'Unknown tool "{name}"; known: {listed(known) or "none"}'
 

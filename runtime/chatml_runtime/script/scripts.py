@@ -11,6 +11,7 @@ import attrs
 
 from chatml.diagnostics.errors import SurfaceError
 from chatml.diagnostics.model import Diagnostic
+from chatml.functions.fitting import state_type
 from chatml.pipeline import EngineName, Program, compile
 from chatml.records import evolve
 from chatml.sites import with_sites
@@ -18,6 +19,7 @@ from chatml.source import Source
 from chatml.surfaces.model import Surface
 from chatml.surfaces.moderator import MODERATOR
 from chatml.types.guided import STANDARD, Entrypoints
+from chatml.types.model import Type
 from chatml.values.copies import fresh
 from chatml.values.limits import Limits
 from chatml.values.model import is_function
@@ -40,6 +42,7 @@ class CompiledScript:
     warnings: tuple[Diagnostic, ...] = ()
     engine: EngineName = "compiled"
     session_class: type[Session] = Session
+    entrypoints: Entrypoints = STANDARD
 
     @property
     def source(self) -> str:
@@ -50,6 +53,11 @@ class CompiledScript:
     def source_hash(self) -> str:
         """`sha256:` and the digest of the UTF-8 bytes of the source text (X-25)."""
         return source_hash(self.source)
+
+    @cached_property
+    def state_type(self) -> Type:
+        """The static type of the state, which a stored one is held against (X-56)."""
+        return state_type(self.program.checked, self.entrypoints)
 
     @property
     def surface(self) -> Surface:
@@ -113,7 +121,8 @@ def compile_script(
     '(a, int, b -> int task)'
     """
     program = compile(source, name=name, surface=hosted(surface), entrypoints=entrypoints)
-    return CompiledScript(with_sites(program) if sites else program, program.warnings, engine)
+    compiled = with_sites(program) if sites else program
+    return CompiledScript(compiled, program.warnings, engine, entrypoints=entrypoints or STANDARD)
 
 
 @lru_cache(maxsize=64)

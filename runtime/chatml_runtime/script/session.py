@@ -252,7 +252,8 @@ class Session:
             return taken
 
     def restore(self, state: Value, queued_events: Sequence[Value], halted: bool) -> None:
-        """Replace state, queue and halted flag, and forget the committed effects. The state is trusted as to type.
+        """Replace state, queue and halted flag, and forget the committed effects. The state is taken as it is:
+        a moderator has held it against its type.
 
         `SessionBusyError` or `SessionSuspendedError` while a run is active or suspended.
         """

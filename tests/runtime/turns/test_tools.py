@@ -37,9 +37,16 @@ def test_functions_become_tools() -> None:
 
 @pytest.mark.parametrize(
     ("args", "error"),
-    [({"a": 1}, "'b'"), ({"a": 1, "b": "x"}, "unsupported"), ("text", "indices")],
+    [
+        ({"a": 1}, "'b'"),
+        ({"a": 1, "b": "x"}, "unsupported"),
+        ("text", "arguments of the tool"),
+        ([1], "are [1]"),
+        (None, ""),
+    ],
 )
 def test_an_exception_is_an_output(args: Any, error: str) -> None:
+    """What does not fit, the function or the shape of arguments, is told; no function sees anything but an object."""
     toolbox = Toolbox()
     toolbox.tool("add")(add)
     output = in_loop(toolbox(ToolCall("c1", "add", args)))
