@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from chatml.lazy import lazy
 from chatml.source import Span
 from chatml.syntax import ast
-from chatml.types.elaborate import Elaborator, payload
+from chatml.types.containers import Containers
+from chatml.types.elaborate import Elaborator
 from chatml.types.environment import Body, Entry, Environment, ModuleType
 from chatml.types.equality import without_equality
 from chatml.types.facts import (
@@ -28,24 +29,18 @@ from chatml.types.facts import (
 )
 from chatml.types.freeze import Freezer, mismatch
 from chatml.types.join import join
-from chatml.types.labels import refuse_repetition
 from chatml.types.match import Matching
 from chatml.types.model import (
-    Array,
     Bool,
     Con,
     Empty,
-    Extend,
     Float,
     Fun,
     Int,
     Record,
-    Ref,
     String,
     Type,
     Unit,
-    Unknown,
-    Variant,
 )
 from chatml.types.rebuild import level_of, row_of
 from chatml.types.reopen import reopen
@@ -123,16 +118,7 @@ class Inference:
             ast.Let: self.let,
             ast.LetRec: self.let_rec,
             ast.Match: self.matching.infer,
-            ast.RecordLit: self.record,
-            ast.FieldGet: self.field,
-            ast.RecordUpdate: self.update,
-            ast.Variant: self.variant,
-            ast.ArrayLit: self.array,
-            ast.ArrayGet: self.array_get,
-            ast.ArraySet: self.array_set,
-            ast.Ref: self.ref,
-            ast.Deref: self.deref,
-            ast.SetRef: self.set_ref,
+            **Containers(self).handlers,
             ast.Annot: self.annotated,
         }
 
@@ -376,127 +362,6 @@ class Inference:
     def sequence(self, expr: ast.Seq) -> Type:
         self.infer(expr.first)
         return self.infer(expr.second)
-
-    # Records and variants
-
-    def record(self, expr: ast.RecordLit) -> Type:
-        refuse_repetition("record", [field.label for field in expr.fields], expr.span)
-        fields: dict[str, Type] = dict.fromkeys([field.label.name for field in expr.fields], Unit)
-        for field in reversed(expr.fields):
-            fields[field.label.name] = self.infer(field.value)
-        row = row_of(fields, Empty)
-        return Record(row, row.level)
-
-    def field(self, expr: ast.FieldGet) -> Type:
-        label = expr.label.name
-        if expr.record.__class__ is ast.Name:
-            entry = self.scope.entries.get(expr.record.name)
-            if entry.__class__ is ModuleType:
-                self.projections.add(expr)
-                if label in entry.exports:
-                    return self.use(entry.exports[label])
-            elif entry in self.bodies:
-                export = self.bodies[entry].final(label)
-                if export is not None:
-                    return self.use(export)
-        base = self.infer(expr.record)
-        known = unfolded(self.prune(base))
-        if known.__class__ is Record:
-            found, tail = self.unifier.find(known.row, label)
-            if found is not None:
-                return self.taken(found)
-            if tail.__class__ is Unknown:
-                field = self.fresh()
-                self.unifier.site = expr
-                self.unifier.bind(tail, Extend({label: field}, self.fresh()))
-                return field
-            if self.unifier.is_loose(known.row):
-                self.absent.add(expr)
-                return self.fresh()
-        field = self.fresh()
-        self.equate(base, Record(Extend({label: field}, self.fresh())), "field", expr)
-        return field
-
-    def update(self, expr: ast.RecordUpdate) -> Type:
-        refuse_repetition("update", [field.label for field in expr.fields], expr.span)
-        base = self.infer(expr.record)
-        known = unfolded(self.prune(base))
-        if known.__class__ is not Record:
-            known = Record(self.fresh())
-            self.equate(base, known, "update", expr)
-        noted, tail = self.unifier.flatten(known.row)
-        if noted and tail.__class__ is Unknown:
-            tail.loose = True
-        self.unifier.charge(len(noted))
-        fields = dict(noted)
-        for field in expr.fields:
-            fields[field.label.name] = self.infer(field.value)
-        row = row_of(fields, tail)
-        return Record(row, row.level)
-
-    def variant(self, expr: ast.Variant) -> Type:
-        args = [self.infer(arg) for arg in expr.args]
-        tail = self.fresh()
-        return Variant(Extend({expr.tag: payload(args)}, tail, tail.level), tail.level)
-
-    # Arrays and refs
-
-    def array(self, expr: ast.ArrayLit) -> Type:
-        element = self.fresh()
-        for index, item in enumerate(expr.items):
-            type = self.infer(item)
-            self.equate(type, element, "element", expr, index)
-        known = self.prune(element)
-        return Array(known if known.level < 0 else element, known.level)
-
-    def array_get(self, expr: ast.ArrayGet) -> Type:
-        index = self.infer(expr.index)
-        if index is not Int:
-            self.equate(index, Int, "index", expr)
-        array = self.infer(expr.array)
-        known = self.prune(array)
-        if known.__class__ is Array:
-            return self.taken(known.element)
-        element = self.fresh()
-        self.equate(array, Array(element), "indexed", expr)
-        return element
-
-    def array_set(self, expr: ast.ArraySet) -> Type:
-        index = self.infer(expr.index)
-        self.equate(index, Int, "index", expr)
-        value = self.infer(expr.value)
-        array = self.infer(expr.array)
-        known = self.prune(array)
-        if known.__class__ is Array:
-            self.equate(known.element, value, "stored", expr)
-        else:
-            self.equate(array, Array(value), "indexed", expr)
-        return Unit
-
-    def ref(self, expr: ast.Ref) -> Type:
-        content = self.infer(expr.value)
-        return Ref(content, content.level)
-
-    def deref(self, expr: ast.Deref) -> Type:
-        ref = self.infer(expr.ref)
-        known = self.prune(ref)
-        if known.__class__ is Ref:
-            return self.prune(known.content)
-        content = self.fresh()
-        self.equate(Ref(content), ref, "dereferenced", expr)
-        return content
-
-    def set_ref(self, expr: ast.SetRef) -> Type:
-        ref = self.infer(expr.ref)
-        value = self.infer(expr.value)
-        known = self.prune(ref)
-        if known.__class__ is Ref:
-            self.equate(known.content, value, "assigned", expr)
-            return Unit
-        content = self.fresh()
-        self.equate(Ref(content), ref, "assignee", expr)
-        self.equate(content, value, "assigned", expr)
-        return Unit
 
 
 def is_non_expansive(expr: ast.Expr) -> bool:
