@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import attrs
@@ -11,11 +12,11 @@ from chatmd.shell.backends import Backends, Bubblewrap, Direct, ExternalBackend,
 from chatmd.shell.runtime import Platform
 from chatmd.sources.paths import PathExpr
 from chatml_shell.backends.backend import Backend
+from chatml_shell.backends.bubblewrap import open_bubblewrap
 from chatml_shell.backends.direct import DirectBackend
 from chatml_shell.backends.external import open_external
 from chatml_shell.errors import Refusal
 from chatml_shell.plans.plan import Launch, Order
-from chatml_shell.processes.launcher import Launcher
 
 NAMES: dict[type[Declared], str] = {Seatbelt: "macos-seatbelt", Bubblewrap: "linux-bubblewrap"}
 
@@ -34,18 +35,18 @@ class UnavailableBackend:
         raise Refusal("sandbox_unavailable", f"{self.name}: {self.unavailable}")
 
 
-async def open_backends(
-    declared: Backends, platform: Platform, path: Callable[[PathExpr], str], launcher: Launcher
-) -> tuple[Backend, ...]:
+async def open_backends(declared: Backends, platform: Platform, path: Callable[[PathExpr], str]) -> tuple[Backend, ...]:
     """The declared backends of a platform, in order. Raises `ShellError` for an external one that cannot be used."""
     accepted = declared.accept_declared_confinement
-    return tuple(_opened(one, accepted, path) for one in declared.backends if one.when in ("any", platform))
+    here = [one for one in declared.backends if one.when in ("any", platform)]
+    return tuple([await _opened(one, accepted, path) for one in here])
 
 
-def _opened(declared: Declared, accepted: bool, path: Callable[[PathExpr], str]) -> Backend:
+async def _opened(declared: Declared, accepted: bool, path: Callable[[PathExpr], str]) -> Backend:
     if isinstance(declared, Direct):
         return DirectBackend(declared.id)
     if isinstance(declared, ExternalBackend):
         return open_external(declared, accepted, path)
-    name = NAMES[type(declared)]
-    return UnavailableBackend(declared.id, name, True, "this version cannot start it")
+    if isinstance(declared, Bubblewrap) and sys.platform == "linux":
+        return await open_bubblewrap(declared, path)
+    return UnavailableBackend(declared.id, NAMES[type(declared)], True, f"it cannot be used on {sys.platform}")

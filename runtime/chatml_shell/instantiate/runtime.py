@@ -141,7 +141,7 @@ async def _backends(runtime: Runtime, making: Making) -> tuple[Backend, ...]:
     if making.host.backends is not None:
         backends = tuple(making.host.backends)
     else:
-        backends = await open_backends(runtime.backends, making.platform, making.path, making.launcher)
+        backends = await open_backends(runtime.backends, making.platform, making.path)
     sandbox = runtime.capabilities.sandbox or "required"
     if fitting(backends, sandbox) is None:
         facts = {"runtime": runtime.id, "sandbox": sandbox, "why": why_not(backends)}
