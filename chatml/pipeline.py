@@ -90,8 +90,9 @@ def check(
 ) -> tuple[Diagnostic, ...]:
     """Every error and warning of a script, errors first in order of place. Never raises for a fault of the script.
 
-    `portable` adds warnings for what other implementations of the language lack (X-12). With `entrypoints` a script
-    that defines one of them is held to the contract of a moderator, on a surface that has one (X-47).
+    `portable` adds warnings for what other implementations of the language lack (X-12). With `entrypoints` it is what
+    the commands check: a script that defines one of them is held to the contract of a moderator, on a surface that has
+    one (X-47), and every script is searched for what it says and does not do (X-48).
 
     >>> [diagnostic.code for diagnostic in check("print(1 + true)")]
     ['type.mismatch']
@@ -111,8 +112,10 @@ def check(
 
 def diagnostics_of(checked: Checked, surface: Surface, entrypoints: Entrypoints | None) -> tuple[Diagnostic, ...]:
     """What is wrong with a checked script, as a moderator if it defines one of the entry points, and its warnings."""
-    if entrypoints is None or not contract.is_moderator(checked.script, entrypoints):
-        return checked.diagnostics or warnings.find_warnings(checked, environment(surface))
+    if entrypoints is None:
+        return checked.diagnostics
+    if not contract.is_moderator(checked.script, entrypoints):
+        return checked.diagnostics or warnings.find_warnings(checked, environment(surface), entrypoints)
     found = contract.check_contract(checked, environment(surface), entrypoints)
     if found.problems:
         return found.problems

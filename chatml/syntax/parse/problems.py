@@ -183,6 +183,8 @@ def show_character(letter: str) -> str:
 
 
 def outside_strings(letter: str) -> str | None:
+    if letter == "$":
+        return "strings stand in double quotes and have nothing inside to fill in: join them with `++`"
     return None if letter.isascii() else "outside strings and comments a script is plain ASCII"
 
 

@@ -165,6 +165,13 @@ class Situation:
         return self.span.source.text[max(0, self.span.left - TEXT_LENGTH) : self.span.left]
 
     @property
+    def last(self) -> Span | None:
+        """The expression right before the token, if there is one."""
+        if not self.symbols or self.symbols[-1] != "E":
+            return None
+        return Span(self.span.source, self.lefts[-1], self.before.right)
+
+    @property
     def starts_line(self) -> bool:
         """Whether the token is the first on its line."""
         start = self.span.start

@@ -16,9 +16,12 @@ from chatml.types.report.traps import (
     assignee_help,
     callee_help,
     export_help,
+    json_help,
     operand_help,
     read_help,
+    result_help,
     task_help,
+    uncalled_help,
     value_help,
 )
 from chatml.types.report.words import Words, name_of, ordinal, place_of, plural
@@ -147,7 +150,8 @@ def endless(problem: Mismatch, told: Told, words: Words) -> Diagnostic:
             problem.span,
             labels=told.labels,
             notes=(f"the fields are {', '.join([f'`{label}`' for label in problem.labels])}",),
-            help="set the same fields in both",
+            help="set the same fields in both, or name the type, `type state = { ... }`, and make each update in an "
+            "annotated function, `let count : state -> state = fun st -> ...`",
         )
     return Diagnostic(
         "type.recursive",
@@ -252,7 +256,7 @@ def argument(node: ast.Call, problem: Mismatch, words: Words) -> Told:
         labels=(label,),
         alone=f"the {which} of {name}",
         owner=f"the parameter of {name}",
-        help=task_help(node, index),
+        help=uncalled_help(node, resolved(problem.right)) if index == 0 else task_help(node, index),
     )
 
 
@@ -266,7 +270,7 @@ def continuation(node: ast.Call, function: ast.Lambda, problem: Mismatch, words:
         left=False,
         labels=(Label(place_of(function.body), f"this is {found}"),),
         alone=f"what follows `{node.form}`",
-        help=task_help(node, 1),
+        help=result_help(function, problem) or task_help(node, 1),
     )
 
 
@@ -310,7 +314,10 @@ def element(node: ast.ArrayLit, problem: Mismatch, words: Words) -> Told:
 
 
 def index(node: ast.ArrayGet | ast.ArraySet, problem: Mismatch, words: Words) -> Told:
-    return Told("an index is", "this one", labels=(Label(place_of(node.index), f"this is {words.a(problem.left)}"),))
+    label = Label(place_of(node.index), f"this is {words.a(problem.left)}")
+    is_key = isinstance(node.index, ast.String) and not isinstance(node.array, ast.ArrayLit)
+    help = json_help(node, node.index.value) if is_key and isinstance(node.index, ast.String) else None
+    return Told("an index is", "this one", labels=(label,), help=help)
 
 
 def indexed(node: ast.ArrayGet | ast.ArraySet, problem: Mismatch, words: Words) -> Told:

@@ -38,6 +38,7 @@ from chatml.types.model import Array, Con, Fun, Ref, Type
 from chatml.types.names import NO_NAMES, TypeNames
 from chatml.types.report.mismatches import describe_mismatch
 from chatml.types.report.next_state import describe_next_state
+from chatml.types.report.scopes import out_of_scope_help
 from chatml.types.report.traps import Around, constructor_help, find_juxtaposed, nodes_around, type_help, variable_help
 from chatml.types.report.words import Words, column_of_bar, plural, quoted
 from chatml.types.variables import resolved
@@ -52,7 +53,7 @@ def describe(problem: Problem, script: ast.Script, names: TypeNames = NO_NAMES) 
         case Mismatch(span):
             return describe_mismatch(problem, nodes_around(script, span), words)
         case UnknownVariable(span):
-            return unknown_variable(problem, nodes_around(script, span))
+            return unknown_variable(problem, nodes_around(script, span), script)
         case OpenShadows() | NotAModule():
             return faulty_open(problem)
         case BadPattern():
@@ -82,13 +83,13 @@ def describe(problem: Problem, script: ast.Script, names: TypeNames = NO_NAMES) 
             )
 
 
-def unknown_variable(problem: UnknownVariable, around: Around) -> Diagnostic:
+def unknown_variable(problem: UnknownVariable, around: Around, script: ast.Script) -> Diagnostic:
     kind = "module" if problem.name[0].isupper() else "variable"
     return Diagnostic(
         "type.unknown_variable",
         f"unknown {kind} `{problem.name}`",
         problem.span,
-        help=variable_help(problem, around),
+        help=out_of_scope_help(problem, script) or variable_help(problem, around),
     )
 
 

@@ -188,7 +188,7 @@ def is_json(type: Type) -> bool:
     return isinstance(known, Variant) and {"Array", "Null", "Object"} <= flatten(known.row)[0].keys()
 
 
-def json_help(node: ast.FieldGet | ast.ArrayGet, key: str | None = None) -> str:
+def json_help(node: ast.FieldGet | ast.ArrayGet | ast.ArraySet, key: str | None = None) -> str:
     """How the JSON that something is read from is read; `x.args` is that of a tool call."""
     record = node.record if isinstance(node, ast.FieldGet) else node.array
     key = key or (node.label.name if isinstance(node, ast.FieldGet) else "name")
@@ -215,6 +215,27 @@ def task_help(node: ast.Call, index: int) -> str | None:
     if index == 0:
         return f"`{node.form}` continues a task: for a plain value use `let`"
     return "what follows `let*` ... `in` is a task: end it with `Task.pure(x)`, or use `let+`"
+
+
+def uncalled_help(node: ast.Call, found: Type) -> str | None:
+    """`let* () = Tool.approve in …`: a function without parameters that gives a task is not called."""
+    if node.form is not None and isinstance(found, Fun) and not found.params:
+        return f"call it: `{name_of(node.args[0]) or 'f'}()`"
+    return task_help(node, 0)
+
+
+def result_help(function: ast.Lambda, problem: Mismatch) -> str | None:
+    """What a call gives that may fail is taken for the value itself."""
+    wanted = [resolved(type) for type in (problem.part, problem.other)]
+    for type in wanted:
+        tags = flatten(type.row)[0].keys() if isinstance(type, Variant) else set[str]()
+        if {"Ok", "Error"} <= tags and problem.path[:1] == (("parameter", 0),):
+            name, arms = (
+                function.params[0].name,
+                " ".join([f"| `{tag}(x) -> ..." for tag in sorted(tags, reverse=True)]),
+            )
+            return f"`{name}` says whether it went well: `match {name} with {arms}`"
+    return None
 
 
 def callee_help(node: ast.Call, function: Type) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from chatml.diagnostics.model import Diagnostic, Label
@@ -69,7 +69,7 @@ def lone_arguments(checked: Checked) -> Iterator[Diagnostic]:
             function = last_of(before.value)
             if breaks_line(before.span, after.span) or not is_function(checked, function):
                 continue
-            called, argument = place_of(function).text, after.span.text
+            called, argument = place_of(function).text, ", ".join(arguments_on_line(statements, after))
             yield Diagnostic(
                 "syntax.lone_argument",
                 "these are two statements: a function that is not called, and a value that is not used",
@@ -77,6 +77,18 @@ def lone_arguments(checked: Checked) -> Iterator[Diagnostic]:
                 severity="warning",
                 help=f"a call has parentheses: `{called}({argument})`",
             )
+
+
+def arguments_on_line(statements: Sequence[ast.Statement], first: ast.ExprStatement) -> list[str]:
+    """The texts of the statements from one on that stand on its line: what was meant as arguments."""
+    found = [first.span.text]
+    last: ast.Statement = first
+    for statement in statements[statements.index(first) + 1 :]:
+        if not isinstance(statement, ast.ExprStatement) or breaks_line(last.span, statement.span):
+            break
+        found.append(statement.span.text)
+        last = statement
+    return found
 
 
 def is_function(checked: Checked, expr: ast.Expr) -> bool:

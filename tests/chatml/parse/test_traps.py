@@ -37,7 +37,12 @@ EXAMPLES = {
         "let x = xs[1«:»2]",
         "let x = xs[«:»2]",
         "let x = { r «|» a = 1 }",
+        "match x with | 1 -> f(x)\n  |«>» g",
+        "let x = t >«>=» f",
+        "match x with | 1 -> r.a «=» 2",
+        'if "a" «in» b then 1 else 2',
     ],
+    "ended_arm": ["match x with\n| 1 -> f(1)\n  g(2)\n«|» _ -> 3"],
     "else_if": ["if a then b «elif» c then d else e"],
     "foreign_keyword": [
         "def f(x)«:» 1",
@@ -47,6 +52,12 @@ EXAMPLES = {
         "let x = [y * 2 «for» y in ys]",
         "function f(x) { x «}»",
         "let x = try f(1) «with» e -> 2",
+        "for i «=» 0 to 3",
+        'raise (Failure «"x"»)',
+        "let f x = «do»! x",
+        "type t = { mutable «x» : int }",
+        "match x with\n| 1 ->\n  return f(1)\n«|» _ -> 3",
+        "match x with\n| 1 ->\n  await f(1)\n«|» _ -> 3",
     ],
     "begin_end": ["begin print(1) «end»", "(begin «f»(1))"],
     "function_keyword": ["let f = function «|» 1 -> 2"],
@@ -54,7 +65,7 @@ EXAMPLES = {
     "array_bars": ["print([«|»1, 2|])"],
     "number_form": ["f(0«x1f»)", "f(1«_000»)", "f(2.5«e3»)"],
     "unary_plus": ["let x = «+»1", "f(1 * «+»2)"],
-    "missing_let": ["x «=» 1", "f(x) «=» 1"],
+    "missing_let": ["x «=» 1", "f(x) «=» 1", "r.a «=» 1"],
     "missing_backtick": ["match a with | «A» -> 1", "type t = [ «A» ]", "type t = [ `A | «B» ]"],
     "pattern_form": [
         "match a with | «[»] -> 1",
@@ -95,7 +106,14 @@ EXAMPLES = {
     "missing_rec": ["let f = 1 «and» g = 2", "let f x = x «and» g x = x"],
     "type_in_module": ["module M = struct «type» t = int end", "module M = struct let x = 1 «type» t = int end"],
     "module_path": ["A.«B».x", "open A«.»B"],
-    "name_case": ["module «m» = struct end", "open «m»", "let «M» = 1", "fun «X» -> 1", "let r = { X «=» 1 }"],
+    "name_case": [
+        "module «m» = struct end",
+        "open «m»",
+        "let «M» = 1",
+        "fun «X» -> 1",
+        "let r = { X «=» 1 }",
+        "Tool.«Approve»()",
+    ],
     "let_pattern": [
         "let «_» = 1",
         "let «(») = 1",
@@ -107,6 +125,8 @@ EXAMPLES = {
     "keyword_as_name": [
         "let «if» = 1",
         "r.«end»",
+        "ev.«type»",
+        "t.«then»(f)",
         "let f «rec» = 1",
         "{ «type» = 1 }",
         "{ if «=» 1 }",
@@ -164,6 +184,7 @@ EXAMPLES = {
         "if f «x» then 1 else 2",
         "f(g(1) «x»)",
         "f(not «!»x)",
+        "f (g) [1«,» 2]",
         'let a = let b = f «"s"» in b',
     ],
     "missing_else": ["if a then b«»", "(if a then b«)»", "let x = if a then b\n«let» y = 1"],
@@ -230,10 +251,13 @@ def test_every_row_has_an_example() -> None:
     assert hidden == []
 
 
+NAMES = {"found", "before", "open", "close", "partner", "lower", "callee", "args"}
+
+
 def test_messages_name_only_what_there_is() -> None:
     for trap in TRAPS:
         for text in (trap.message, trap.help or ""):
-            assert set(Template(text).get_identifiers()) <= {"found", "before", "open", "close", "partner"}
+            assert set(Template(text).get_identifiers()) <= NAMES
             assert not text.endswith(".")
 
 

@@ -35,6 +35,15 @@ STATEMENTS = (
         label="the module's body begins here",
     ),
     Trap(
+        "syntax.name_case",
+        "the exports of a module begin with a lower-case letter",
+        "write `$lower`",
+        found="UIDENT",
+        context=r"E \.",
+        back=r"\b[A-Z]\w*\s*\.\s*",
+        ahead=r"\w+\s*\(",
+    ),
+    Trap(
         "syntax.module_path",
         "a module inside a module cannot be reached by a path",
         "`open` the outer module; then the inner one is known by its name",
@@ -58,7 +67,7 @@ STATEMENTS = (
     Trap(
         "syntax.let_pattern",
         "`let` binds one plain name, not a pattern",
-        "to run something for its effect, write it as a statement, or bind a name that says so: `let _unused = ...`",
+        "a task runs with `let* () = task in ...`; another effect stands before a `;`: `print(x); ...`",
         found="_ (",
         context="let( rec)?|bindings and",
     ),
@@ -88,6 +97,20 @@ STATEMENTS = (
         found="=",
         context=r"(\{|fields ;) E",
         back=r"\b[A-Z]\w*\s*",
+    ),
+    Trap(
+        "syntax.keyword_as_name",
+        "`type` is a keyword, so no field has this name",
+        "what an event or another variant is, is told by its tag: `match ev with | `Turn_start -> ... | _ -> ...`",
+        found="type",
+        context=r"E \.",
+    ),
+    Trap(
+        "syntax.keyword_as_name",
+        "`then` is a keyword, and there are no methods",
+        "a task is continued with `let* x = task in ...`",
+        found="then",
+        context=r"E \.",
     ),
     Trap(
         "syntax.keyword_as_name",

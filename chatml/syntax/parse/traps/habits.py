@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chatml.syntax.parse.traps.trap import ATOMS, STATEMENT, Trap
+from chatml.syntax.parse.traps.trap import ATOMS, STATEMENT, Trap, arm_has_ended, word_before_last
 
 HABITS = (
     Trap(
@@ -62,6 +62,46 @@ HABITS = (
         "write the call: `f(x)` for `x |> f`",
         found="|",
         ahead=r"\|>",
+    ),
+    Trap(
+        "syntax.foreign_operator",
+        "`|>` is not an operator",
+        "write the call: `f(x)` for `x |> f`",
+        found=">",
+        place="pattern",
+        back=r"\|",
+    ),
+    Trap(
+        "syntax.foreign_operator",
+        "`>>=` is not an operator",
+        "a task is continued with `let* x = task in ...`",
+        found=">=",
+        back=">",
+    ),
+    Trap(
+        "syntax.foreign_operator",
+        "the fields of a record do not change",
+        "make a changed copy: `{ r with $before = ... }`; a handler gives it as the next state",
+        found="=",
+        context="(->|;|in|then|else|do) E",
+        ahead="=(?!=)",
+        back=r"\w+\.\w+\s*",
+    ),
+    Trap(
+        "syntax.missing_let",
+        "the fields of a record do not change",
+        "make a changed copy: `let r = { r with $before = ... }`",
+        found="=",
+        context=rf"{STATEMENT} E",
+        ahead="=(?!=)",
+        back=r"\w+\.\w+\s*",
+    ),
+    Trap(
+        "syntax.foreign_operator",
+        "ChatML has no `in` that looks for something",
+        "`String.contains(text, part)` looks into a string, `Array.exists(xs, fun x -> x == y)` into an array",
+        found="in",
+        context="(if|while) E",
     ),
     Trap(
         "syntax.foreign_operator",
@@ -137,6 +177,36 @@ HABITS = (
         back=r"\bfunction\s+",
     ),
     Trap(
+        "syntax.foreign_keyword",
+        "ChatML has no `return`: the arms ended before this `|`",
+        "leave it out: the last expression of an arm is its result",
+        found="|",
+        context="E",
+        when=word_before_last("return"),
+        at="last",
+        label="`return` stands before this",
+    ),
+    Trap(
+        "syntax.foreign_keyword",
+        "ChatML has no `await`: the arms ended before this `|`",
+        "a task is continued with `let* () = task in ...`, or `let* x = task in ...`",
+        found="|",
+        context="E",
+        when=word_before_last("await"),
+        at="last",
+        label="`await` stands before this",
+    ),
+    Trap(
+        "syntax.ended_arm",
+        "the arms ended before this `|`: a new line began a statement of its own",
+        "join the steps of an arm: `let* () = task in ...` for a task, `e; ...` for anything else",
+        found="|",
+        context="E",
+        when=arm_has_ended,
+        at="last",
+        label="this is a statement of its own",
+    ),
+    Trap(
         "syntax.foreign_operator",
         "`|` is not an operator",
         "`a || b` is true when one of them is; a `|` alone begins an arm of a `match`",
@@ -165,6 +235,34 @@ HABITS = (
         "write `if c then a else b`, `while c do a done`",
         found=":",
         context="(if|while) E",
+    ),
+    Trap(
+        "syntax.foreign_keyword",
+        "ChatML has no `for`",
+        "`Array.iter(xs, fun x -> e)` visits every element, `while c do e done` repeats",
+        found="=",
+        back=r"\bfor\s+\w+\s*",
+    ),
+    Trap(
+        "syntax.foreign_keyword",
+        "ChatML has no exceptions",
+        "`fail(message)` stops the run; a task fails with `Task.fail(message)`",
+        found="STRING LIDENT UIDENT",
+        back=r"\braise\s*\(?\s*[A-Z]\w*\s*",
+    ),
+    Trap(
+        "syntax.foreign_keyword",
+        "ChatML has no `do!`",
+        "a task is continued with `let* () = task in ...`",
+        found="do",
+        ahead="do!",
+    ),
+    Trap(
+        "syntax.foreign_keyword",
+        "the fields of a record do not change, so there is no `mutable`",
+        "leave it out: `{ r with x = e }` is a changed copy, and a field that changes holds a `ref`",
+        found="LIDENT",
+        back=r"[{;]\s*mutable\s+",
     ),
     Trap(
         "syntax.foreign_keyword",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chatml.syntax.parse.traps.trap import ATOMS, Trap, let_starts_line
+from chatml.syntax.parse.traps.trap import ATOMS, Trap, is_spaced_index, let_starts_line
 
 SEQUENCES = (
     Trap(
@@ -77,8 +77,18 @@ SEQUENCES = (
     ),
     Trap(
         "syntax.call_parentheses",
+        "`[` after an expression takes one element of it: a call has parentheses",
+        "write the arguments in parentheses, with `,` between them: `f(x, [1, 2])`",
+        found=",",
+        context=r"E \[ E",
+        when=is_spaced_index,
+        at="open",
+        label="this is no argument",
+    ),
+    Trap(
+        "syntax.call_parentheses",
         "a call has parentheses",
-        "write `$before($found)`; several arguments are separated by `,`",
+        "write `$callee($args)`",
         found="LIDENT UIDENT INT FLOAT STRING BOOL TAG",
         context="E|binding|bindings",
         back=r"[A-Za-z_]\w*[ \t]+",

@@ -46,8 +46,9 @@ class Trap:
     says whether the token starts a line; `when` is any other condition.
 
     In the texts `$found` is the token, `$before` the one before it, `$open` the open bracket, `$close` what closes it,
-    and `$partner` the keyword that the token belongs to. `label` is shown at the innermost of the symbols `at`, at the
-    token before (`before`) or at the open bracket (`open`).
+    `$partner` the keyword that the token belongs to, and `$lower` the token with a small letter; `$callee` is the path
+    before it, `$args` what follows it on the line as arguments. `label` is shown at the innermost of the symbols `at`,
+    at the token before (`before`), at the open bracket (`open`) or at the expression before (`last`).
     """
 
     code: str
@@ -84,8 +85,11 @@ class Trap:
             "open": "" if bracket is None else bracket.text,
             "close": "" if bracket is None else CLOSERS[bracket.text],
             "partner": PARTNERS.get(situation.text, ""),
+            "lower": clip(situation.text[:1].lower() + situation.text[1:]),
+            "callee": callee(situation),
+            "args": arguments(situation),
         }
-        places = {"before": situation.before, "open": bracket}
+        places = {"before": situation.before, "open": bracket, "last": situation.last}
         place = places[self.at] if self.at in places else situation.nearest(self.at.split())
         return Diagnostic(
             self.code,
@@ -106,7 +110,61 @@ def clip(text: str) -> str:
     return text if len(text) <= SHOWN and line == text else line[:SHOWN] + "..."
 
 
+def callee(situation: Situation) -> str:
+    """The name before the token, with the module that it is of."""
+    found = re.search(r"[A-Za-z_][\w.]*(?=\s*\Z)", situation.back)
+    return clip(situation.before.text if found is None else found[0])
+
+
+def arguments(situation: Situation) -> str:
+    """The names and literals from the token on, as the arguments of a call.
+
+    `f 1 "two"` gives `1, "two"` where the token is `1`.
+    """
+    found = re.match(r'(?:(?:"[^"\n]*"|[\w.`]+)[ \t]*)+', situation.ahead)
+    parts = re.findall(r'"[^"\n]*"|[\w.`]+', situation.text if found is None else found[0])
+    ended = next((index for index, part in enumerate(parts) if part in words(KEYWORDS)), len(parts))
+    return clip(", ".join(parts[: max(ended, 1)]))
+
+
 # Conditions that no pattern can say
+
+
+def arm_has_ended(situation: Situation) -> bool:
+    """Whether a `|` begins an arm of a match that a statement of its own has ended."""
+    text = situation.span.source.text[max(0, situation.span.left - FAR) : situation.span.left]
+    return (
+        situation.starts_line
+        and situation.nearest(["match"]) is None
+        and situation.last is not None
+        and "match" in text
+        and re.search(r"^[ \t]*\|[^\n]*->", text, re.MULTILINE) is not None
+    )
+
+
+FAR = 4_000
+"""How many characters before a token are looked through for a match."""
+
+
+def word_before_last(word: str) -> Callable[[Situation], bool]:
+    """Whether the last expression follows a word, which was taken for a statement."""
+
+    def follows(situation: Situation) -> bool:
+        last = situation.last
+        if last is None or not arm_has_ended(situation):
+            return False
+        return re.search(rf"\b{word}\s+\Z", last.source.text[max(0, last.left - TEXT_BEFORE) : last.left]) is not None
+
+    return follows
+
+
+TEXT_BEFORE = 40
+
+
+def is_spaced_index(situation: Situation) -> bool:
+    """Whether the open bracket follows an expression after a blank, as an argument would."""
+    bracket = situation.open_bracket
+    return bracket is not None and bracket.left > 0 and bracket.source.text[bracket.left - 1].isspace()
 
 
 def nothing_is_open(situation: Situation) -> bool:
