@@ -5,6 +5,7 @@ from __future__ import annotations
 from chatml.syntax.parse.situation import Situation
 from chatml.syntax.parse.traps.brackets import BRACKETS
 from chatml.syntax.parse.traps.definitions import DEFINITIONS, STATEMENTS
+from chatml.syntax.parse.traps.forms import FORMS
 from chatml.syntax.parse.traps.habits import HABITS
 from chatml.syntax.parse.traps.records import RECORDS
 from chatml.syntax.parse.traps.sequences import SEQUENCES
@@ -13,7 +14,7 @@ from chatml.syntax.parse.traps.trap import Trap, clip
 
 __all__ = ["TRAPS", "Trap", "clip", "find_trap"]
 
-TRAPS = HABITS + STATEMENTS + DEFINITIONS + RECORDS + SEQUENCES + SIGNS + BRACKETS
+TRAPS = HABITS + FORMS + STATEMENTS + DEFINITIONS + RECORDS + SEQUENCES + SIGNS + BRACKETS
 
 
 def find_trap(situation: Situation) -> Trap | None:
