@@ -6,29 +6,36 @@ only in the driver that carries them out. Calls on one moderator go one after an
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import attrs
 
-from chatml.border.python import from_json
 from chatml.diagnostics.errors import ChatmlError, SessionError
 from chatml.values.limits import Limits
 from chatml.values.model import Value
 from chatml_runtime.moderation.capabilities import Capabilities
 from chatml_runtime.moderation.changes import OverlayChange, Publisher, Subscription
-from chatml_runtime.moderation.fields import check_kind, int_field, text_field
+from chatml_runtime.moderation.delivery import Delivery
+from chatml_runtime.moderation.fields import check_kind
 from chatml_runtime.moderation.history import SeenHistory
 from chatml_runtime.moderation.identities import EntryIdAllocator, HistoryEntry, IdentityError, check_handed_out
+from chatml_runtime.moderation.inbox import Inbox
 from chatml_runtime.moderation.outcome import Outcome
 from chatml_runtime.moderation.overlay import EffectiveEntry, Overlay, plan
-from chatml_runtime.moderation.results import DrainResult, EventInput, ModerationResult, RunRecord, StopReason
+from chatml_runtime.moderation.results import (
+    DrainResult,
+    EventInput,
+    ModerationResult,
+    RunRecord,
+    StopReason,
+    stop_reason,
+)
 from chatml_runtime.moderation.snapshots import ModeratorSnapshot, take_snapshot
 from chatml_runtime.moderation.tool_calls import with_integers
-from chatml_runtime.moderation.turnstile import Turnstile, WouldDeadlock
-from chatml_runtime.moderation.visits import Visit, is_inside
-from chatml_runtime.moderation.vocabulary import Event, InternalEvent, Phase, PreToolCall, ToolCall
+from chatml_runtime.moderation.turnstile import Turnstile
+from chatml_runtime.moderation.visits import Visit
+from chatml_runtime.moderation.vocabulary import Event, InternalEvent, Phase, PreToolCall
 from chatml_runtime.script import problems
 from chatml_runtime.script.approvals import Answered, PendingRequest, Response, check_is_response
 from chatml_runtime.script.drivers import adrive, drive
@@ -37,13 +44,12 @@ from chatml_runtime.script.errors import (
     CommitRejectedError,
     ReplayError,
     SessionClosedError,
-    SessionEndedError,
     SessionSuspendedError,
     SnapshotSuspendedError,
 )
 from chatml_runtime.script.operations import OpDef
 from chatml_runtime.script.scripts import ScriptArtifact, Sink
-from chatml_runtime.script.session import Hooks, RunStatus, Session, ValidateState
+from chatml_runtime.script.session import Hooks, RunStatus, Session, ValidateState, install_nothing
 from chatml_runtime.script.tasks import Call
 
 MODERATOR_LIMITS = Limits(steps=10_000_000, depth=20_000, text=10_000_000, tasks=1_000_000)
@@ -55,17 +61,6 @@ Observer: TypeAlias = Callable[[RunRecord], object]
 One that has a method `run_started(phase, event)` is told of each start, too: of a `Phase`, and of the event as a value,
 before its handler can write to it. A run that goes on after an answer does not start again.
 """
-
-
-@attrs.frozen(eq=False)
-class Delivery:
-    """An event on its way to the script."""
-
-    phase: Phase
-    event: Value
-    given: EventInput
-    call: ToolCall | None = None
-    """The call that is under review."""
 
 
 Result = TypeVar("Result")
@@ -107,8 +102,8 @@ class Moderator:
         self._validate_state = validate_state
         self._history = SeenHistory()
         self._publisher = Publisher()
-        self._inbox: deque[Value] = deque()
         self._turnstile = Turnstile()
+        self._inbox = Inbox(session, self._turnstile, self._refuse_if_closed)
         self._suspended: Delivery | None = None
         self._closed = False
 
@@ -264,33 +259,11 @@ class Moderator:
 
     def enqueue(self, event: Value) -> None:
         """Queue an internal event behind whatever runs right now. `SessionEndedError` if the conversation has ended."""
-        self._refuse_if_closed()
-        if self._is_inside():
-            self._put_aside(event)
-            return
-        try:
-            ticket = self._turnstile.enter()
-        except WouldDeadlock:
-            self._put_aside(event)
-            return
-        try:
-            self._refuse_if_closed()
-            self._session.enqueue(event)
-        finally:
-            self._turnstile.leave(ticket)
+        self._inbox.enqueue(event)
 
     async def aenqueue(self, event: Value) -> None:
         """`enqueue`, waiting its turn without blocking the event loop."""
-        self._refuse_if_closed()
-        if self._is_inside():
-            self._put_aside(event)
-            return
-        ticket = await self._turnstile.aenter()
-        try:
-            self._refuse_if_closed()
-            self._session.enqueue(event)
-        finally:
-            self._turnstile.leave(ticket)
+        await self._inbox.aenqueue(event)
 
     # Storage, subscriptions, the end
 
@@ -375,7 +348,7 @@ class Moderator:
 
     def _replay(self, given: EventInput, max_events: int) -> Steps[DrainResult]:
         self._refuse_if_closed()
-        self._empty_inbox()
+        self._inbox.empty()
         session = self._session
         outcomes: list[Outcome] = []
         suspended_before = session.pending
@@ -393,7 +366,7 @@ class Moderator:
 
     def _run(self, delivery: Delivery, answer: Response | None = None) -> Steps[Outcome]:
         """One handler run, from its start or its suspension to its end."""
-        self._empty_inbox()
+        self._inbox.empty()
         self._history.see(delivery.given.history)
         outcome = Outcome()
 
@@ -411,7 +384,7 @@ class Moderator:
         if answer is None and not session.is_halted and session.pending is None:
             self._tell_start(delivery)
         steps = (
-            session.event_steps(self._context(delivery), delivery.event, self._limits, None, hooks)
+            session.event_steps(delivery.context(self._history), delivery.event, self._limits, None, hooks)
             if answer is None
             else session.answer_steps(answer, hooks)
         )
@@ -425,28 +398,16 @@ class Moderator:
                 self._observe(RunRecord(delivery.phase, delivery.event, None, error=error))
             raise
         finally:
-            self._empty_inbox()
+            self._inbox.empty()
         self._suspended = delivery if result.status is RunStatus.SUSPENDED else None
         self._session.take_committed()
         self._observe(RunRecord(delivery.phase, delivery.event, result.status, result.effects, outcome, result.pending))
         return outcome
 
-    def _context(self, delivery: Delivery) -> Value:
-        """The record `context` of the script (section 9.2)."""
-        given = delivery.given
-        return {
-            "session_id": text_field("context.session_id", given.session_id),
-            "now_ms": int_field("context.now_ms", given.now_ms),
-            "phase": delivery.phase.value,
-            "items": self._history.items(),
-            "available_tools": self._history.tools(given.available_tools),
-            "session_meta": from_json(given.session_meta),
-        }
-
     def _plan(self, outcome: Outcome, phase: Phase) -> Callable[[], None]:
         """Check the overlay operations of a run; the result installs them."""
         if not outcome.overlay_ops:
-            return nothing
+            return install_nothing
         try:
             planned = plan(self._overlay, outcome.overlay_ops, is_known=self._history.knows, allocator=self._allocator)
         except IdentityError as error:
@@ -466,7 +427,7 @@ class Moderator:
         return install
 
     def _snapshot(self) -> ModeratorSnapshot:
-        self._empty_inbox()
+        self._inbox.empty()
         if self._session.pending is not None:
             raise SnapshotSuspendedError(problems.SNAPSHOT_WHILE_SUSPENDED)
         return take_snapshot(self._artifact, self._session, self._overlay)
@@ -480,43 +441,10 @@ class Moderator:
         if self._observer is not None:
             self._observer(record)
 
-    # Who is inside
-
     def _inside(self) -> Visit:
         """A call that takes its turn."""
         return Visit(self._turnstile)
 
-    def _is_inside(self) -> bool:
-        return is_inside(self._turnstile)
-
-    def _put_aside(self, event: Value) -> None:
-        """Keep an event until the run has ended, so that it comes behind the run's own (section 20)."""
-        if self._session.is_halted:
-            raise SessionEndedError(problems.ENDED)
-        self._inbox.append(event)
-
-    def _empty_inbox(self) -> None:
-        """Queue what was put aside; an ended session delivers to no one."""
-        while self._inbox:
-            event = self._inbox.popleft()
-            if not self._session.is_halted:
-                self._session.enqueue(event)
-
 
 DEFAULT = Capabilities()
 """The bundle of a host that offers nothing."""
-
-
-def stop_reason(session: Session, done: int, most: int) -> StopReason | None:
-    """Why a replay that has delivered some events goes no further, or None if it does."""
-    if done >= most:
-        return StopReason.LIMIT
-    if session.is_halted:
-        return StopReason.HALTED
-    if session.pending is not None:
-        return StopReason.SUSPENDED
-    return None if session.queued_events else StopReason.EMPTY
-
-
-def nothing() -> None:
-    """The commit of a run without overlay operations."""

@@ -14,7 +14,7 @@ from chatml_runtime.moderation.outcome import EMPTY, Outcome
 from chatml_runtime.moderation.vocabulary import Phase, ToolDesc
 from chatml_runtime.script.approvals import PendingRequest
 from chatml_runtime.script.effects import Effect
-from chatml_runtime.script.session import RunStatus
+from chatml_runtime.script.session import RunStatus, Session
 
 
 @attrs.frozen
@@ -70,3 +70,14 @@ class RunRecord:
     outcome: Outcome = EMPTY
     pending: PendingRequest | None = None
     error: ChatmlError | None = None
+
+
+def stop_reason(session: Session, done: int, most: int) -> StopReason | None:
+    """Why a replay that has delivered some events goes no further, or None if it does."""
+    if done >= most:
+        return StopReason.LIMIT
+    if session.is_halted:
+        return StopReason.HALTED
+    if session.pending is not None:
+        return StopReason.SUSPENDED
+    return None if session.queued_events else StopReason.EMPTY

@@ -76,7 +76,7 @@ class Question:
 
 
 class Parked(BaseException):
-    """Ends a run that waits: no handler of a script takes what is no `Exception`."""
+    """Ends a run that waits: a handler of a script takes an `Exception` only."""
 
     def __init__(self, question: Question) -> None:
         self.question = question
@@ -146,10 +146,9 @@ class Recording:
         self._aside: list[Callable[[], Any]] = []
 
     def operations(self, operations: Iterable[OpDef]) -> tuple[OpDef, ...]:
-        """The operations of a host that reach outside, each recorded; the others stay as they are and are left out."""
-        recorded = (self._recording(op) for op in operations if op.kind in RECORDED)
-        diagnostic = (self._put_aside(op) for op in operations if op.kind is OpKind.DIAGNOSTIC)
-        return (*recorded, *diagnostic)
+        """Those of a host's operations that reach outside, each recorded, and its diagnostics, each put aside."""
+        wrap = dict.fromkeys(RECORDED, self._recording) | {OpKind.DIAGNOSTIC: self._put_aside}
+        return tuple(wrap[op.kind](op) for op in operations if op.kind in wrap)
 
     def answer(self, request: PendingRequest, problem: str | None) -> Answered | Expired:
         """See `ApprovalProvider`: the recorded answer, or the run ends here with `Parked`."""

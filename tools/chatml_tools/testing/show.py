@@ -88,7 +88,9 @@ def heading(outcome: Outcome, mismatch: Mismatch) -> str:
         return f"event {mismatch.event + 1} was expected and did not happen"
     record = outcome.records[mismatch.event]
     unexpected = " was not expected" if mismatch.expected is ABSENT and len(mismatch.path) == 1 else ""
-    return f"event {mismatch.event + 1}, {' '.join(filter(None, (record.phase or 'answer', record.brief)))}{unexpected}"
+    return (
+        f"event {mismatch.event + 1}, {' '.join(filter(None, (record.phase or record.line, record.brief)))}{unexpected}"
+    )
 
 
 def difference(mismatch: Mismatch) -> Iterator[str]:
