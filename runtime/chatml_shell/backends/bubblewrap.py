@@ -1,10 +1,9 @@
-"""The sandbox of Linux: a command in namespaces of its own, where only what was granted is mounted (section 19).
+"""The sandbox of Linux: bubblewrap, with namespaces of its own for everything (section 19).
 
-Everything is unshared: processes, network, users, hosts, message queues. The root is empty; the system's directories
-are mounted read-only, the roots of the runtime as they were granted, and the target by the very content that was
-hashed. The order of mounts matters, a later one covers an earlier one: a root `/` or else the system, then `/dev`,
-`/proc` and a private `/tmp`, then the other roots, the shorter ones first, and last what stays read-only inside of
-writable roots.
+Its program mounts what the command may see, gives up all capabilities and executes the command, which cannot gain any,
+make another user namespace, reach a terminal, see a process outside or outlive its starter. A seccomp filter is not
+used: it would have to be made for each processor, and what it is mostly for, fewer ways into the kernel, is had by
+forbidding user namespaces inside the sandbox.
 """
 
 from __future__ import annotations
@@ -13,156 +12,107 @@ import asyncio
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 
 import attrs
 
 from chatmd.shell.backends import Bubblewrap
 from chatmd.sources.paths import PathExpr
-from chatml_shell.backends.protected import Kept, protected
+from chatml_shell.backends.mounts import mounts
 from chatml_shell.backends.runner import command_words, started_files
 from chatml_shell.errors import Refusal
 from chatml_shell.plans.executable import Executable
-from chatml_shell.plans.grants import Grants
 from chatml_shell.plans.plan import Launch, Order
-from chatml_shell.resolver.files import settled, within
+from chatml_shell.resolver.files import settled
 from chatml_shell.resolver.resolve import pin
 
 NAME = "linux-bubblewrap"
 PLACES = ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap")
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc")
-RESOLVER_FILES = "/run/systemd/resolve"
-INSTALL = "install it: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`"
-REPORT = 3
-FIRST_COPY = 4
+INSTALL = "install it: `apt-get install bubblewrap` (Debian, Ubuntu), `dnf install bubblewrap` (Fedora)"
+NAMESPACES = (
+    "user namespaces may be forbidden: see `sysctl kernel.apparmor_restrict_unprivileged_userns "
+    "kernel.unprivileged_userns_clone user.max_user_namespaces`"
+)
+DEVICES = ("minimal", "none")
+REPORT, FIRST_COPY = 10, 11
+LARGEST_COPY = 64 * 2**20
+"""A larger program is mounted by its path: between its check and its start lies a moment."""
+ISOLATION = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
 PROBE_SECONDS = 10
-ISOLATION = ("--die-with-parent", "--new-session", "--unshare-all", "--cap-drop", "ALL")
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class BubblewrapBackend:
-    """Commands in a sandbox of `bwrap`, pinned; None where there is none, and `unavailable` says why."""
+    """Starts commands in bubblewrap. `unavailable` says why it cannot, and then there may be no `wrapper`."""
 
     id: str | None
+    options: Bubblewrap
     wrapper: Executable | None
-    unavailable: str | None
-    private_tmp: bool = True
-    proc: bool = True
-    dev: str = "minimal"
-    home: str | None = None
+    unavailable: str | None = None
     name: str = NAME
     eligible: bool = True
 
     def launch(self, order: Order) -> Launch:
-        """The sandbox of an order. Raises `Refusal` (`sandbox_unavailable`)."""
+        """The words of bubblewrap. What the command is executed from is given by content where anybody but the
+        administrator could change it meanwhile. Raises `Refusal` (`sandbox_unavailable`)."""
         if self.wrapper is None or self.unavailable is not None:
             raise Refusal("sandbox_unavailable", f"{self.name}: {self.unavailable}")
-        verified = (self.wrapper, *started_files(order))
-        copied = [
-            (index, file)
-            for index, file in enumerate(verified)
-            if index and not settled(file.fingerprint.mode, file.fingerprint.uid)
-        ]
-        kept = protected(order.grants.write_roots, self.home)
-        words = [
-            *ISOLATION,
-            "--json-status-fd",
-            str(REPORT),
-            *self._mounts(order.grants),
-            *_read_only(kept),
-            *(
-                word
-                for number, (_, file) in enumerate(copied, start=FIRST_COPY)
-                for word in ("--perms", "0555", "--ro-bind-data", str(number), file.canonical)
-            ),
-            "--chdir",
-            order.cwd,
-            "--",
-        ]
+        files = started_files(order)
+        made, copies = mounts(order, self.options), []
+        for index, file in enumerate(files):
+            known = file.fingerprint
+            if not settled(known.mode, known.uid) and known.size <= LARGEST_COPY:
+                descriptor = FIRST_COPY + index
+                copies.append((descriptor, index + 1))
+                made.words[file.canonical] = ("--perms", "0555", "--ro-bind-data", str(descriptor), file.canonical)
+            elif not made.shows(file.canonical):
+                made.bind(file.canonical)
+        if not made.shows(order.cwd) and order.cwd not in made.words:
+            made.words[order.cwd] = ("--dir", order.cwd)
+        roots = (*order.grants.read_roots, *order.grants.write_roots)
         return Launch(
-            argv=(self.wrapper.path, *words, *command_words(order)),
+            argv=(
+                self.wrapper.path,
+                *_isolation(self.wrapper),
+                *("--json-status-fd", str(REPORT)),
+                *(("--share-net",) if order.grants.network else ()),
+                *made.argv(),
+                *(() if "/" in order.grants.write_roots else ("--remount-ro", "/")),
+                *("--chdir", order.cwd, "--"),
+                *command_words(order),
+            ),
             program=self.wrapper,
-            verified=verified,
-            directories=tuple(dict.fromkeys((order.cwd, *_existing(order.grants)))),
-            copies=tuple((number, index) for number, (index, _) in enumerate(copied, start=FIRST_COPY)),
+            verified=(self.wrapper, *files),
+            directories=tuple(root for root in roots if os.path.isdir(root)),
+            copies=tuple(copies),
             report=REPORT,
-            placeholders=tuple(one.path for one in kept if one.is_missing),
+            placeholders=tuple(made.placeholders),
             no_new_privileges=not self.wrapper.fingerprint.mode & stat.S_ISUID,
         )
 
-    def _mounts(self, grants: Grants) -> Iterator[str]:
-        if grants.network:
-            yield "--share-net"
-        roots = _roots(grants)
-        whole = [(root, option) for root, option in roots if root == "/"]
-        yield from _bound(whole) if whole else _system()
-        if grants.network and os.path.isdir(RESOLVER_FILES):
-            yield from ("--ro-bind", RESOLVER_FILES, RESOLVER_FILES)
-        if self.dev != "none":
-            yield from ("--dev", "/dev")
-        if self.proc:
-            yield from ("--proc", "/proc")
-        if self.private_tmp:
-            yield from ("--tmpfs", "/tmp")
-        yield from _bound((root, option) for root, option in roots if root != "/")
 
-
-def _roots(grants: Grants) -> list[tuple[str, str]]:
-    """The roots with how they are mounted, shorter ones first. What is below a writable root is writable."""
-    read = [root for root in grants.read_roots if not within(root, grants.write_roots)]
-    roots = [*((root, "--ro-bind") for root in read), *((root, "--bind") for root in grants.write_roots)]
-    return sorted(roots, key=lambda one: (one[0].count("/"), one[0]))
-
-
-def _bound(roots: Iterable[tuple[str, str]]) -> Iterator[str]:
-    for root, option in roots:
-        if os.path.exists(root):
-            yield from (option, root, root)
-
-
-def _existing(grants: Grants) -> list[str]:
-    """The roots that are directories: they must be where they were when the sandbox starts."""
-    return [root for root in (*grants.read_roots, *grants.write_roots) if os.path.isdir(root)]
-
-
-def _system() -> Iterator[str]:
-    """The system's directories read-only; where one is a link, as `/bin` is to `usr/bin`, the link."""
-    for place in SYSTEM:
-        if os.path.islink(place):
-            yield from ("--symlink", os.readlink(place), place)
-        elif os.path.isdir(place):
-            yield from ("--ro-bind", place, place)
-
-
-def _read_only(kept: Iterable[Kept]) -> Iterator[str]:
-    for one in kept:
-        yield from ("--ro-bind", one.path, one.path)
+def _isolation(wrapper: Executable) -> tuple[str, ...]:
+    """The words that give a command nothing of the host. A bubblewrap with the rights of root needs user namespaces
+    itself, and cannot forbid them."""
+    setuid = wrapper.fingerprint.mode & stat.S_ISUID
+    return ISOLATION if setuid else (*ISOLATION, "--unshare-user", "--disable-userns")
 
 
 async def open_bubblewrap(declared: Bubblewrap, path: Callable[[PathExpr], str]) -> BubblewrapBackend:
     """The backend of a declaration, tried out once: a machine may have `bwrap` and forbid what it needs."""
+    if declared.dev not in DEVICES:
+        return BubblewrapBackend(declared.id, declared, None, f"`dev` is `minimal` or `none`, not {declared.dev!r}")
     places = PLACES if declared.executable is None else (path(declared.executable),)
-    wrapper, why = None, f"there is no bwrap at {', '.join(places)}; {INSTALL}"
     for place in places:
         with contextlib.suppress(Refusal):
             wrapper = pin(place)
-            break
-    if wrapper is not None:
-        why = await probed(wrapper)
-    return BubblewrapBackend(
-        id=declared.id,
-        wrapper=wrapper,
-        unavailable=why or None,
-        private_tmp=declared.private_tmp,
-        proc=declared.proc,
-        dev=declared.dev,
-        home=os.path.realpath(os.path.expanduser("~")),
-    )
+            return BubblewrapBackend(declared.id, declared, wrapper, await probed(wrapper) or None)
+    return BubblewrapBackend(declared.id, declared, None, f"bwrap is not at {', '.join(places)}; {INSTALL}")
 
 
 async def probed(wrapper: Executable) -> str:
     """Why a sandbox cannot be made here; empty when it can."""
-    words = (*ISOLATION, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--", "/usr/bin/true")
+    words = (*_isolation(wrapper), "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--", "/usr/bin/true")
     null = asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(
@@ -180,6 +130,4 @@ async def probed(wrapper: Executable) -> str:
     if process.returncode == 0:
         return ""
     said = complaint.decode("utf-8", "replace").strip().partition("\n")[0]
-    return (
-        f"{wrapper.canonical} cannot make a sandbox here: {said or process.returncode}; user namespaces must be allowed"
-    )
+    return f"{wrapper.canonical} cannot make a sandbox here: {said or process.returncode}; {NAMESPACES}"
