@@ -124,6 +124,22 @@ def test_p3_the_first_state_is_a_copy(engine: EngineName) -> None:
         assert show(it.state) == "{ xs = [|0, 0|] }", "what it means does not hang on what was written to the state"
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_p2_two_names_for_one_array_stay_two_names_for_it(engine: EngineName) -> None:
+    source = """
+    let row = [0]
+    let initial_state = { a = row; b = row }
+    let on_event ctx st ev = let u = st.a[0] <- st.a[0] + 1 in Task.pure(st)
+    """
+    script = compiled(source, engine)
+    live, stored = moderator(script, durable=True), moderator(script, durable=True)
+    for count in range(1, 4):
+        send(live)
+        send(stored)
+        stored = restored(script, stored, durable=True)
+        assert show(live.state) == show(stored.state) == f"{{ a = [|{count}|]; b = [|{count}|] }}"
+
+
 def test_each_session_has_a_first_state_of_its_own() -> None:
     script = compiled(P3)
     one, other = moderator(script), moderator(script)
