@@ -254,6 +254,18 @@ def test_what_would_run_later_outside_cannot_be_left_behind(place: Path, payload
 
 
 @here
+@pytest.mark.parametrize("link", [".git", ".git/hooks", ".envrc"])
+def test_a_link_where_something_has_to_stay_refuses_the_command(place: Path, link: str) -> None:
+    """What it leads to could be mounted; the link itself could be replaced."""
+    theirs(place / "elsewhere/config")
+    theirs(place / link).unlink()
+    (place / link).symlink_to(place / "elsewhere")
+    with pytest.raises(AssertionError, match="is a link"):
+        shell("true", granted=grants(write=(place,)), cwd=place)
+    assert shell("true", granted=grants(read=(place,)), cwd=place).status == Exited(0)
+
+
+@here
 def test_what_is_granted_by_name_can_be_written(place: Path) -> None:
     theirs(place / ".git/config", "good")
     granted = grants(write=(place, place / ".git"))

@@ -13,6 +13,7 @@ from pathlib import PurePath
 import attrs
 
 from chatmd.shell.backends import Bubblewrap
+from chatml_shell.errors import Refusal
 from chatml_shell.plans.plan import Order
 from chatml_shell.processes.placeholders import is_placeholder
 from chatml_shell.resolver.files import canonical
@@ -49,7 +50,7 @@ class Mounts:
 
 
 def mounts(order: Order, options: Bubblewrap) -> Mounts:
-    """The mounts for an order."""
+    """The mounts for an order. Raises `Refusal` (`sandbox_unavailable`) where a link stands that has to stay."""
     grants, made = order.grants, Mounts()
     roots = (*grants.read_roots, *grants.write_roots)
     for place in SYSTEM:
@@ -99,22 +100,33 @@ def _protect(made: Mounts, root: str, order: Order) -> None:
             place = os.path.join(base, name)
             if any(below(place, other) or below(other, place) for other in named):
                 continue
+            _refuse_link(place)
             missing = not os.path.lexists(place) or is_placeholder(place)
             if missing:
                 may_make = base == home or (base == root and name in MADE_SAFE)
                 if may_make and os.path.isdir(os.path.dirname(place)):
                     _forbid(made, place)
-            elif name == ".git" and os.path.isdir(place) and not os.path.islink(place):
+            elif name == ".git" and os.path.isdir(place):
                 # A mount of its own cannot be moved away, with the protected parts in it.
                 made.bind(place, "--bind")
                 for part in GIT:
                     inner = os.path.join(place, part)
+                    _refuse_link(inner)
                     if os.path.lexists(inner) and not is_placeholder(inner):
                         made.bind(inner)
                     elif part != "modules":
                         _forbid(made, inner)
-            elif below(real := canonical(place), root) and os.path.exists(real):
-                made.bind(real)
+            else:
+                made.bind(place)
+
+
+def _refuse_link(place: str) -> None:
+    """A link cannot be kept from being replaced: only what it leads to can be mounted."""
+    if os.path.islink(place):
+        raise Refusal(
+            "sandbox_unavailable",
+            f"{place} is a link, which a sandbox cannot keep as it is; put a file there, or grant it by name",
+        )
 
 
 def _forbid(made: Mounts, place: str) -> None:
