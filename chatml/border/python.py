@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from chatml.diagnostics.errors import BoundaryError
 from chatml.values.failures import describe
 from chatml.values.model import INT_MAX, INT_MIN, ModuleValue, Ref, Task, Value, is_function
 from chatml.values.surrogates import surrogate_problem
-from chatml.values.walk import MANY_PARTS, Rebuild, check_extent
+from chatml.values.walk import MANY_PARTS, Rebuild, Watch
 
 TAG = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
 LABEL = re.compile(r"[a-z_][A-Za-z0-9_]*", re.ASCII)
@@ -97,6 +98,12 @@ class FromPython(Rebuild):
         else:
             super().later(value, target, key, pattern, name)
 
+    def is_kept(self, values: Sequence[Any]) -> bool:
+        kinds = set(map(type, values))
+        if kinds == {int}:
+            return all(INT_MIN <= bound <= INT_MAX for bound in (min(values), max(values)))
+        return kinds <= self.kept or (kinds == {str} and all(map(str.isascii, values)))
+
     def text(self, text: str) -> str:
         problem = surrogate_problem(text)
         if problem is not None:
@@ -157,13 +164,13 @@ def from_json(data: Any) -> Value:
     """
     todo: Todo = []
     result = _json_value(data, todo)
-    count: float = 0
+    count, watch = 0, None
     while todo:
         source, target = todo.pop()
         count += 1 + len(source)
         if count > MANY_PARTS:
-            check_extent(data, BoundaryError)
-            count = -math.inf
+            watch = watch or Watch(data, BoundaryError)
+            watch.enter(source, len(todo), count)
         if isinstance(source, dict):
             for key, item in source.items():
                 if not isinstance(key, str):
@@ -286,13 +293,13 @@ def to_json(value: Value) -> Any:
     """
     todo: Todo = []
     result = _plain(value, todo)
-    count: float = 0
+    count, watch = 0, None
     while todo:
         source, target = todo.pop()
         count += 1 + len(source)
         if count > MANY_PARTS:
-            check_extent(value, BoundaryError)
-            count = -math.inf
+            watch = watch or Watch(value, BoundaryError)
+            watch.enter(source, len(todo), count)
         if type(target) is list:
             for item in source:
                 target.append(_plain(item, todo))

@@ -22,11 +22,11 @@ else:
 
 
 def print_value(machine: Machine, value: Value) -> None:
-    machine.print(show(value, machine.check_size))
+    machine.print(show(value, machine))
 
 
 def to_string(machine: Machine, value: Value) -> str:
-    return show(value, machine.check_size)
+    return show(value, machine)
 
 
 def array_copy(machine: Machine, array: Value) -> list[Value]:

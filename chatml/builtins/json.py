@@ -54,11 +54,11 @@ def validate(machine: Machine, text: Value) -> bool:
 
 
 def stringify(machine: Machine, value: Value) -> str:
-    return json_writer.write(value, machine.check_size)
+    return json_writer.write(value, machine)
 
 
 def pretty(machine: Machine, value: Value) -> str:
-    return json_writer.write(value, machine.check_size, pretty=True)
+    return json_writer.write(value, machine, pretty=True)
 
 
 def canonical(machine: Machine, value: Value) -> str:
@@ -69,7 +69,7 @@ def canonical(machine: Machine, value: Value) -> str:
             first.setdefault(entry_key(entry), entry)
         return [first[key] for key in sorted(first)]
 
-    return json_writer.write(value, machine.check_size, arrange=in_order)
+    return json_writer.write(value, machine, arrange=in_order)
 
 
 def tag(value: Value) -> str:

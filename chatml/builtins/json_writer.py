@@ -8,7 +8,7 @@ from math import isfinite
 
 from chatml.border.python import EXPECTED_JSON
 from chatml.builtins.checks import entry_key
-from chatml.values.model import BuiltinFailure, Value
+from chatml.values.model import BuiltinFailure, Machine, Value
 from chatml.values.text_builder import CHUNK, TextBuilder
 
 LONG = 2**12
@@ -16,7 +16,7 @@ LONG = 2**12
 
 def write(
     value: Value,
-    check_size: Callable[[int], None] | None = None,
+    machine: Machine | None = None,
     *,
     pretty: bool = False,
     arrange: Callable[[list[Value]], list[Value]] | None = None,
@@ -24,21 +24,22 @@ def write(
     """The JSON text of a value: without white space, or `pretty`, with a line for each member.
 
     `arrange` gives the entries of an object that are written, in their order; all, as they stand, without it.
-    Raises `BuiltinFailure` for NaN and infinities, a value that is not of type `json` or contains itself, and what
-    `check_size` (the `Machine.check_size` of a running script) raises.
+    A running script passes its machine, whose limits hold.
+    Raises `BuiltinFailure` for NaN and infinities, and for a value that is not of type `json` or contains itself.
 
     >>> write(("Array", [("Number", 1.0), ("Number", 2.5), ("String", "a\\nb"), ("Null",)]))
     '[1,2.5,"a\\\\nb",null]'
     """
-    builder = TextBuilder(value, check_size)
+    builder = TextBuilder(value, machine)
     pieces = builder.pieces
     colon = ": " if pretty else ":"
     members: Iterator[Value] = iter((value,))
     in_object, before, between, end = False, "", "", ""
     outer: list[tuple[Iterator[Value], bool, str, str]] = []
+    open: list[Value] = []
     while True:
         if len(pieces) >= CHUNK or len(between) > LONG:
-            builder.flush()
+            builder.flush(open)
         for member in members:
             if before:
                 pieces.append(before)
@@ -49,6 +50,7 @@ def write(
             text = _atom(member)
             if text is None:
                 outer.append((members, in_object, between, end))
+                open.append(member[1])
                 in_object = member[0] == "Object"
                 members = iter(arrange(member[1]) if in_object and arrange is not None else member[1])
                 line = "\n" + "  " * len(outer) if pretty else ""
@@ -58,12 +60,13 @@ def write(
                 break
             pieces.append(text)
             if len(pieces) >= CHUNK or len(text) > LONG:
-                builder.flush()
+                builder.flush(open)
         else:
             pieces.append(end)
             if not outer:
                 return builder.finish()
             members, in_object, between, end = outer.pop()
+            open.pop()
             before = between
 
 

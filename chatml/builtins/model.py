@@ -24,7 +24,7 @@ def text_of_outcome(machine: Machine, outcome: Value) -> Task:
         case ("Ok", ("String", str(text))):
             return Pure(text)
         case ("Ok", value) if is_json(value):
-            return Pure(json_writer.write(value, machine.check_size))
+            return Pure(json_writer.write(value, machine))
         case ("Refused" | "Error", str(message)):
             return Fail(message)
     raise BuiltinFailure("expected the outcome of a model: `Ok(json), `Refused(string) or `Error(string)")

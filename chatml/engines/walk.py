@@ -308,7 +308,7 @@ def compare(walker: Walker, node: nodes.Equal, frame: Frame, depth: int) -> Valu
     left = walker.evaluate(node.left, frame, depth)
     right = walker.evaluate(node.right, frame, depth)
     try:
-        return equal(left, right) != node.negated
+        return equal(left, right, walker.charge) != node.negated
     except BuiltinFailure as failure:
         raise RuntimeFailure(failure.message, node.span, code="runtime.builtin") from None
 

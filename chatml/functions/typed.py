@@ -134,6 +134,10 @@ def typed(part: Any, type: Type) -> Any:
     return part if KINDS.get(type) is part.__class__ else Typed(part, type)
 
 
+def _class(part: Any) -> type:
+    return part.__class__  # type: ignore[no-any-return]
+
+
 def payload(type: Type) -> Sequence[Type]:
     """The types of the arguments of a tag."""
     known = resolved(type)
@@ -152,6 +156,9 @@ class Incoming(FromPython):
 
     def error(self, message: str) -> Exception:
         return BoundaryError(f"{self.subject}: {message}")
+
+    def bare(self, value: Any) -> Any:
+        return value.part if value.__class__ is Typed else value
 
     def convert(self, value: Any) -> Value:
         if value.__class__ is not Typed:
@@ -186,6 +193,8 @@ class Incoming(FromPython):
     def array(self, data: Any, type: Array) -> Value:
         if not isinstance(data, list):
             raise self.expected("a list", data)
+        if set(map(_class, data)) == {KINDS.get(type.element)}:
+            return self.items(data)
         return self.items([typed(item, type.element) for item in data])
 
     def record(self, data: Any, type: Record) -> Value:
@@ -260,6 +269,9 @@ class Outgoing(ToPython):
 
     def error(self, message: str) -> Exception:
         return BoundaryError(f"{self.subject}: {message}")
+
+    def bare(self, value: Any) -> Any:
+        return value.part if value.__class__ is Typed else value
 
     def convert(self, value: Value) -> Any:
         if value.__class__ is not Typed:

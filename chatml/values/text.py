@@ -9,6 +9,7 @@ from chatml.values.model import (
     BuiltinFailure,
     Catch,
     Fail,
+    Machine,
     Map,
     ModuleValue,
     Perform,
@@ -21,12 +22,24 @@ from chatml.values.model import (
 )
 from chatml.values.text_builder import CHUNK, TextBuilder
 
+
+class End:
+    """The end of an array or a ref, through which alone a value can contain itself."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+END_OF_ARRAY, END_OF_REF = End("|]"), End(")")
+
 Todo = list[Value]
 """What is left to write, last first. A string in it is a string value or punctuation: both show as they are."""
 
 
-def show(value: Value, check_size: Callable[[int], None] | None = None) -> str:
-    """The text of a value. A running script passes its `Machine.check_size`.
+def show(value: Value, machine: Machine | None = None) -> str:
+    """The text of a value. A running script passes its machine, whose limits hold.
 
     Raises `BuiltinFailure` for a value that contains itself or is too large, and for what is not a value.
 
@@ -35,9 +48,10 @@ def show(value: Value, check_size: Callable[[int], None] | None = None) -> str:
     """
     if type(value) is str:
         return value
-    builder = TextBuilder(value, check_size)
+    builder = TextBuilder(value, machine)
     pieces = builder.pieces
     todo = [value]
+    open: list[Value] = []
     while todo:
         part = todo.pop()
         kind = type(part)
@@ -45,12 +59,15 @@ def show(value: Value, check_size: Callable[[int], None] | None = None) -> str:
             pieces.append(part)
         elif kind in ATOMS:
             pieces.append(ATOMS[kind](part))
-        elif kind in SHAPES:
-            SHAPES[kind](part, todo)
+        elif kind is End:
+            pieces.append(part.text)
+            open.pop()
         else:
-            _show_other(part, todo)
+            if kind is list or isinstance(part, Ref):
+                open.append(part)
+            SHAPES.get(kind, _show_other)(part, todo)
         if len(pieces) >= CHUNK:
-            builder.flush()
+            builder.flush(open)
     return builder.finish()
 
 
@@ -75,7 +92,7 @@ def _push_joined(todo: Todo, values: Sequence[Value], separator: str) -> None:
 
 
 def _show_array(array: list[Value], todo: Todo) -> None:
-    todo.append("|]")
+    todo.append(END_OF_ARRAY)
     _push_joined(todo, array, ", ")
     todo.append("[|")
 
@@ -121,7 +138,7 @@ def _show_chained(node: str) -> Callable[[Bind | Map | Catch, Todo], None]:
 def _show_other(value: Value, todo: Todo) -> None:
     """The kinds that have subclasses."""
     if isinstance(value, Ref):
-        todo += (")", value.content, "ref(")
+        todo += (END_OF_REF, value.content, "ref(")
     elif is_builtin(value):
         todo.append("<builtin>")
     elif is_function(value):

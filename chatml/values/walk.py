@@ -2,14 +2,13 @@
 
 A value can contain itself (through an array or a ref), can be deeper than any stack, and can share its parts so that
 written out it would be larger than any memory. The walks of this package keep their own stack, and look up
-from their work once, when it has become long: `check_extent` then refuses what would not end.
+from their work when it has become long: `Watch` then refuses what would not end.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from chatml.values.model import Bind, Catch, Fail, Map, Perform, Pure, Ref, Spawn, Value
@@ -17,9 +16,19 @@ from chatml.values.model import Bind, Catch, Fail, Map, Perform, Pure, Ref, Spaw
 MANY_PARTS = 2**16
 """A walk that has come so far makes sure that it will end."""
 
+VERY_MANY_PARTS = 2**20
 MOST_PARTS = 10_000_000
 ENDLESS = 2**62
 CYCLIC = "the value contains itself"
+
+
+def holds_twice(open: Iterable[Value]) -> bool:
+    """Whether one container occurs twice among those that a walk is in: then it contains itself.
+
+    A walk that asks this whenever it has become twice as long asks soon enough, and spends next to nothing on it.
+    """
+    identities = list(map(id, open))
+    return len(set(identities)) < len(identities)
 
 
 def check_extent(root: Value, error: Callable[[str], Exception], most: int = MOST_PARTS) -> None:
@@ -29,6 +38,42 @@ def check_extent(root: Value, error: Callable[[str], Exception], most: int = MOS
         raise error(CYCLIC)
     if size > most:
         raise error(f"the value has more than {most:,} parts")
+
+
+class Watch:
+    """Makes sure that a long walk ends, whose stack of pending parts holds those of the innermost container on top.
+
+    A cycle is found where the walk stands. The size is what was walked; a walk of very many parts looks once whether
+    it is worth going on, since a value that shares its parts may be larger than any memory.
+    """
+
+    def __init__(self, root: Value, error: Callable[[str], Exception], most: int = MOST_PARTS) -> None:
+        self.root = root
+        self.error = error
+        self.most = most
+        self.open: list[Value] = []
+        self.marks: list[int] = []
+        """How many parts were pending when each of the open containers was entered."""
+        self.next = MANY_PARTS
+        self.is_measured = False
+
+    def enter(self, value: Value, pending: int, count: int) -> None:
+        """Note that the walk comes to a value, with so many parts pending and so many behind it."""
+        while self.marks and self.marks[-1] > pending:
+            self.marks.pop()
+            self.open.pop()
+        self.open.append(value)
+        self.marks.append(pending)
+        if count < self.next:
+            return
+        self.next = 2 * count
+        if holds_twice(self.open):
+            raise self.error(CYCLIC)
+        if count > VERY_MANY_PARTS and not self.is_measured:
+            self.is_measured = True
+            check_extent(self.root, self.error, self.most)
+        if count > self.most:
+            raise self.error(f"the value has more than {self.most:,} parts")
 
 
 PARTS: dict[type, Callable[[Value], Iterable[Value]]] = {
@@ -114,8 +159,8 @@ class Rebuild(ABC):
         self.todo: list[tuple[Value, Any, Any, Path]] = [(root, self.result, 0, None)]
         self.variants: list[tuple[str, list[Any], Any, Any]] = []
         self.root = root
-        self.count: float = 0
-        """The parts that were met, until there are so many that the whole has been looked at."""
+        self.count = 0
+        self.watch: Watch | None = None
 
     @abstractmethod
     def convert(self, value: Value) -> Any:
@@ -124,6 +169,14 @@ class Rebuild(ABC):
     @abstractmethod
     def error(self, message: str) -> Exception:
         """The exception to raise for a value that cannot be converted."""
+
+    def bare(self, value: Value) -> Value:
+        """The part of the root that a value to be converted stands for."""
+        return value
+
+    def is_kept(self, values: Sequence[Value]) -> bool:
+        """Whether values are all the same converted."""
+        return set(map(type, values)) <= self.kept
 
     def failure(self, message: str) -> Exception:
         """The exception for the value being converted, with its path."""
@@ -139,6 +192,9 @@ class Rebuild(ABC):
     def items(self, values: Iterable[Value], pattern: str = "[{}]") -> list[Any]:
         """A list that will hold the converted values."""
         target: list[Any] = []
+        if isinstance(values, list | tuple) and self.is_kept(values):
+            self.count += len(values)
+            return list(values)
         for index, value in enumerate(values):
             target.append(None)
             self.later(value, target, index, pattern, index)
@@ -168,10 +224,10 @@ class Rebuild(ABC):
         while todo:
             value, self.target, self.key, self.path = todo.pop()
             self.count += 1
-            if self.count > MANY_PARTS:
-                check_extent(self.root, self.error, self.most)
-                self.count = -math.inf
             size = len(todo)
+            if self.count > MANY_PARTS:
+                self.watch = self.watch or Watch(self.root, self.error, self.most)
+                self.watch.enter(self.bare(value), size, self.count)
             self.target[self.key] = self.convert(value)
             todo[size:] = todo[: size - 1 if size else None : -1]
         for tag, args, target, key in reversed(self.variants):

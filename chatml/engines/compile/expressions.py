@@ -37,7 +37,7 @@ def equal(body: Body, node: nodes.Equal) -> ast.expr:
     shallow = node.scalar or any(isinstance(side, nodes.Constant) for side in (node.left, node.right))
     if shallow:
         return compare(left, ast.NotEq() if node.negated else ast.Eq(), right)
-    same = body.at(call("equal", left, right), Spot(Kind.EQUALITY, node.span))
+    same = body.at(call("equal", left, right, attribute(name("M"), "charge")), Spot(Kind.EQUALITY, node.span))
     return ast.UnaryOp(ast.Not(), same) if node.negated else same
 
 

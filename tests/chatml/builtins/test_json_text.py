@@ -307,7 +307,7 @@ def test_shared_parts_that_would_fill_the_memory() -> None:
         write(value)
     long = ("String", "\x00" * 1_000_000)
     with pytest.raises(RuntimeFailure, match="limit"):
-        write(("Array", [long] * 1000), FakeMachine(text=10_000_000).check_size)
+        write(("Array", [long] * 1000), FakeMachine(text=10_000_000))
 
 
 def test_pretty_indentation_counts() -> None:
@@ -315,13 +315,13 @@ def test_pretty_indentation_counts() -> None:
     for _ in range(20_000):
         value = ("Array", [value])
     with pytest.raises(RuntimeFailure, match="limit"):
-        write(value, FakeMachine(text=10_000_000).check_size, pretty=True)
+        write(value, FakeMachine(text=10_000_000), pretty=True)
 
 
 @given(JSON)
 def test_limit_is_exact(value: Value) -> None:
     """A text that just fits the limit is written; one that is longer fails, naming the limit."""
     text = write(value)
-    assert write(value, FakeMachine(text=len(text)).check_size) == text
+    assert write(value, FakeMachine(text=len(text))) == text
     with pytest.raises(RuntimeFailure, match="limit"):
-        write(value, FakeMachine(text=len(text) - 1).check_size)
+        write(value, FakeMachine(text=len(text) - 1))
