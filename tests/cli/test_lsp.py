@@ -27,7 +27,7 @@ PROMPT = """\
 <script language="chatml" kind="moderator">RAW|
 let initial_state = { seen = 0 }
 let on_event ctx st ev =
-  let mark = "\U0001f600" in let seen = st.seen in
+  let _mark = "\U0001f600" in let _seen = st.seen in
   Task.pure(st)
 |RAW</script>
 """
