@@ -33,8 +33,8 @@ class Launch:
     The first word is a name only; the file that runs is `program`, by the descriptor that its content was read from.
     The rest is between backends and processes: `directories` must still be free of links at the start; `copies` are
     verified files that the wrapper gets by content, as pairs of a descriptor and a place in `verified`; `report` is
-    the descriptor on which the wrapper says that the command did start; `placeholders` are mount points that have to
-    exist while the command runs, a path with a slash at its end being a directory.
+    the descriptor on which the wrapper says that the command did start; `placeholders` are mount points, empty
+    directories, that have to exist while the command runs.
     """
 
     argv: tuple[str, ...]
