@@ -70,6 +70,7 @@ def reverse(machine: Machine, array: Value) -> list[Value]:
 def reverse_in_place(machine: Machine, array: Value) -> None:
     if type(array) is not list:
         raise expected("array")
+    machine.charge(len(array))
     machine.touch(array)
     array.reverse()
 
@@ -86,6 +87,7 @@ def swap(machine: Machine, array: Value, first: Value, second: Value) -> None:
 def fill(machine: Machine, array: Value, value: Value) -> None:
     if type(array) is not list:
         raise expected("array", "'a")
+    machine.charge(len(array))
     machine.touch(array)
     array[:] = [value] * len(array)
 
@@ -115,12 +117,14 @@ def mapi(machine: Machine, array: Value, function: Value) -> list[Value]:
 
 def iterate(machine: Machine, array: Value, function: Value) -> None:
     apply = callback(machine, array, function, 1)
+    machine.charge(len(array))
     for element in array:
         check_unit(apply(element))
 
 
 def iteri(machine: Machine, array: Value, function: Value) -> None:
     apply = callback(machine, array, function, 2)
+    machine.charge(len(array))
     for index, element in enumerate(array):
         check_unit(apply(index, element))
 
@@ -141,6 +145,7 @@ def fold(machine: Machine, array: Value, start: Value, function: Value) -> Value
     if type(array) is not list:
         raise expected("array", "'b", "function")
     apply = machine.function(function, 2)
+    machine.charge(len(array))
     result = start
     for element in array:
         result = apply(result, element)
@@ -155,6 +160,7 @@ def is_true(result: Value) -> bool:
 
 def keep(machine: Machine, array: Value, function: Value) -> list[Value]:
     apply = callback(machine, array, function, 1)
+    machine.charge(len(array))
     result = [element for element in array[:] if is_true(apply(element))]
     machine.check_size(len(result))
     return result
@@ -163,6 +169,7 @@ def keep(machine: Machine, array: Value, function: Value) -> list[Value]:
 def first_index(machine: Machine, array: Value, function: Value, wanted: bool) -> int:
     """The index of the first element for which the function returns what is wanted, or -1."""
     apply = callback(machine, array, function, 1)
+    machine.charge(len(array))
     for index, element in enumerate(array):
         if is_true(apply(element)) is wanted:
             return index
@@ -184,6 +191,7 @@ def find(machine: Machine, array: Value, function: Value) -> Value:
 
 def find_map(machine: Machine, array: Value, function: Value) -> Value:
     apply = callback(machine, array, function, 1)
+    machine.charge(len(array))
     for element in array:
         result = apply(element)
         if is_some(result):

@@ -66,9 +66,10 @@ def fail(message: Value) -> Value:
     raise RuntimeFailure(message)
 
 
-def hash_md5(text: Value) -> str:
+def hash_md5(machine: Machine, text: Value) -> str:
     if type(text) is not str:
         raise expected("string")
+    machine.charge(len(text))
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
@@ -84,5 +85,5 @@ GLOBALS = (
     Builtin("variant_tag", Fun([Variant(RowVar("r"))], String), variant_tag),
     Builtin("swap_ref", Fun([Ref(A), A], A), swap_ref, machine=True),
     Builtin("fail", Fun([String], A), fail),
-    Builtin("hash_md5", Fun([String], String), hash_md5),
+    Builtin("hash_md5", Fun([String], String), hash_md5, machine=True),
 )

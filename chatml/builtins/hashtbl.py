@@ -56,13 +56,15 @@ def entries_of(table: Cell) -> list[Value]:
     return content
 
 
-def find_entry(table: Value, key: Value) -> Entry | None:
+def find_entry(machine: Machine, table: Value, key: Value) -> Entry | None:
     """The first entry with a key."""
     if not (isinstance(table, Cell) and type(key) is str):
         raise expected("table", "string")
     if type(table) is Table and table.index is not None:
         return table.index.get(key)
-    for entry in entries_of(table):
+    entries = entries_of(table)
+    machine.charge(len(entries))
+    for entry in entries:
         if entry_key(entry) == key:
             found: Entry = entry
             return found
@@ -95,17 +97,17 @@ def set_entry(machine: Machine, table: Value, key: Value, value: Value) -> None:
     table.content = entries
 
 
-def get(table: Value, key: Value) -> Value:
-    entry = find_entry(table, key)
+def get(machine: Machine, table: Value, key: Value) -> Value:
+    entry = find_entry(machine, table, key)
     return ("None",) if entry is None else ("Some", entry["value"])
 
 
-def mem(table: Value, key: Value) -> bool:
-    return find_entry(table, key) is not None
+def mem(machine: Machine, table: Value, key: Value) -> bool:
+    return find_entry(machine, table, key) is not None
 
 
 def remove(machine: Machine, table: Value, key: Value) -> None:
-    if find_entry(table, key) is None:
+    if find_entry(machine, table, key) is None:
         return
     machine.touch(table)
     index = table.indexed() if type(table) is Table else None
@@ -122,8 +124,8 @@ HASHTBL = Module(
     (
         Builtin("create", Fun([], TABLE), create),
         Builtin("set", Fun([TABLE, String, A], Unit), set_entry, machine=True),
-        Builtin("get", Fun([TABLE, String], option(A)), get),
-        Builtin("mem", Fun([TABLE, String], Bool), mem),
+        Builtin("get", Fun([TABLE, String], option(A)), get, machine=True),
+        Builtin("mem", Fun([TABLE, String], Bool), mem, machine=True),
         Builtin("remove", Fun([TABLE, String], Unit), remove, machine=True),
     ),
 )

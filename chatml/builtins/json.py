@@ -26,6 +26,7 @@ def read_within_limits(machine: Machine, text: Value) -> Value:
     """The value of a JSON text, whose parts are held against the limit if the text is longer than it."""
     if type(text) is not str:
         raise expected("string")
+    machine.charge(len(text))
     bound = machine.limits.text
     return json_reader.read(text, machine.check_size if bound is not None and len(text) > bound else None)
 
@@ -118,14 +119,15 @@ def object_keys(machine: Machine, value: Value) -> list[Value]:
     return [entry_key(entry) for entry in entries]
 
 
-def get_field(value: Value, key: Value) -> Value:
+def get_field(machine: Machine, value: Value, key: Value) -> Value:
     if type(key) is not str:
         raise expected("json", "string")
+    machine.charge(len(items_of(value, "Object") or ()))
     found = find_field(value, key)
     return ("None",) if found is None else ("Some", found)
 
 
-def get_path(value: Value, path: Value) -> Value:
+def get_path(machine: Machine, value: Value, path: Value) -> Value:
     if type(path) is not list:
         raise expected("json", "string array")
     found: Value | None = value
@@ -133,6 +135,7 @@ def get_path(value: Value, path: Value) -> Value:
         if type(segment) is not str:
             raise expected("json", "string array")
         elements = items_of(found, "Array")
+        machine.charge(len(elements or items_of(found, "Object") or ()))
         found = find_field(found, segment) if elements is None else find_element(elements, segment)
         if found is None:
             return ("None",)
@@ -197,8 +200,8 @@ MODULE = Module(
         Builtin("as_array", Fun([JSON], option(Array(JSON))), reader("Array")),
         Builtin("as_object", Fun([JSON], option(Array(ENTRY))), reader("Object")),
         Builtin("object_keys", Fun([JSON], Array(String)), object_keys, machine=True),
-        Builtin("get_field", Fun([JSON, String], option(JSON)), get_field),
-        Builtin("get_path", Fun([JSON, Array(String)], option(JSON)), get_path),
+        Builtin("get_field", Fun([JSON, String], option(JSON)), get_field, machine=True),
+        Builtin("get_path", Fun([JSON, Array(String)], option(JSON)), get_path, machine=True),
         Builtin("set_field", Fun([JSON, String, JSON], JSON), set_field, machine=True),
         Builtin("remove_field", Fun([JSON, String], JSON), remove_field, machine=True),
     ),

@@ -9,9 +9,8 @@ from typing import Protocol
 from chatml.values.limits import Budget, Left, Limits
 from chatml.values.model import Ref, Value
 
-FREE_SIZE = 1_024
 ELEMENTS_PER_STEP = 64
-"""Building something larger than the first costs a step for so many elements: no loop of copies outruns `steps`."""
+"""Reading or building so many elements or characters costs a step: no loop of copies or searches outruns `steps`."""
 
 
 class SinkError(BaseException):
@@ -97,8 +96,7 @@ class Engine(ABC):
         budget = self.budget
         if size > budget.text:
             raise budget.exceeded("text")
-        if size > FREE_SIZE and not budget.charge(size // ELEMENTS_PER_STEP):
-            raise budget.exceeded("steps")
+        self.charge(size)
 
     def charge(self, size: int) -> None:
         if size >= ELEMENTS_PER_STEP and not self.budget.charge(size // ELEMENTS_PER_STEP):

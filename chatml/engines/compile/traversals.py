@@ -46,6 +46,12 @@ class Loop:
     def check_size(self, size: ast.expr) -> None:
         self.body.emit(ast.Expr(self.body.at(call(attribute(name("M"), "check_size"), size), self.spot)))
 
+    def charge(self) -> None:
+        """Charge for the elements of the array, as the builtin does."""
+        if self.body.unit.bounded:
+            charged = call(attribute(name("M"), "charge"), length(self.source))
+            self.body.emit(ast.Expr(self.body.at(charged, self.spot)))
+
     def variable(self, value: ast.expr) -> str:
         return self.body.temporary(value).id
 
@@ -114,12 +120,14 @@ def collected(loop: Loop, source: ast.expr | None = None) -> ast.expr:
 
 def lower_iter(loop: Loop) -> ast.expr:
     loop.check_array()
+    loop.charge()
     loop.run(lambda inner: loop.into(inner, DROP))
     return const(None)
 
 
 def lower_fold(loop: Loop) -> ast.expr:
     loop.check_array()
+    loop.charge()
     result = loop.taken["result"]
     loop.body.emit(assign(result, loop.args[1]))
     loop.run(lambda inner: loop.into(inner, result))
@@ -129,6 +137,7 @@ def lower_fold(loop: Loop) -> ast.expr:
 def lower_filter(loop: Loop) -> ast.expr:
     """The only one that looks at the elements that the array has at first."""
     loop.check_array()
+    loop.charge()
     found = loop.variable(ast.List([], LOAD))
 
     def turn(inner: Body) -> None:
@@ -159,6 +168,7 @@ def lower_find_map(loop: Loop) -> ast.expr:
 def first(loop: Loop, default: ast.expr, look: Callable[[Body], tuple[ast.expr, ast.expr]]) -> ast.expr:
     """The result of the first turn whose test is true; `look` gives the two."""
     loop.check_array()
+    loop.charge()
     result = loop.variable(default)
 
     def turn(inner: Body) -> None:
