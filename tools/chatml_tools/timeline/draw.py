@@ -6,8 +6,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from chatml.border.python import from_json
-from chatml.builtins.json_writer import write
+from chatml.builtins.json_data import write_data
 from chatml.diagnostics.model import draw_place
 from chatml_runtime.moderation.identities import Json
 from chatml_runtime.moderation.outcome import Redirect, RewriteArgs, ToolDecision
@@ -146,7 +145,7 @@ def pending_text(request: PendingRequest, expires_ms: int | None = None) -> str:
 
 
 def json_text(data: Json) -> str:
-    return write(from_json(data))
+    return write_data(data)
 
 
 def cut(text: str, room: int) -> str:

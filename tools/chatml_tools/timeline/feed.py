@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, TextIO
 
-from chatml.border.python import from_json
-from chatml.builtins.json_writer import write as write_json
+from chatml.builtins.json_data import write_data
 from chatml.diagnostics.errors import CompileError, RuntimeFailure
 from chatml.pipeline import EngineName, warnings_of
 from chatml_runtime.scenario import Ending, Record, Stage, read_scenario
@@ -106,7 +105,7 @@ class JsonLines:
     """Draws each record as one JSON object, and what ran after it."""
 
     def draw(self, record: Record, ran: Iterable[str] = ()) -> list[str]:
-        return [json_line(write_json(from_json(record.to_json()))), *ran]
+        return [json_line(write_data(record.to_json())), *ran]
 
     def close(self, ending: Ending) -> list[str]:
-        return [json_line(write_json(from_json(ending.to_json())))]
+        return [json_line(write_data(ending.to_json()))]
