@@ -2,6 +2,7 @@
 
 A line that begins with `%` opens a message; what follows, up to the next such line, is its body.
 
+>>> from chatmd.nrchat import Message, parse, stringify
 >>> messages = parse("%user Bob {id: 7}\\nWhat is 2+2?\\n%assistant\\n4.\\n")
 >>> messages[0].name, messages[0].meta, messages[1].body
 ('Bob', {'id': 7}, '4.')

@@ -99,8 +99,8 @@ def refuse(constant: str) -> None:
 def write_data(data: Any) -> str:
     """The compact JSON text of plain data: integers as they are, other numbers as `Json.stringify` writes them.
 
-    Raises `BoundaryError` for what has no JSON text: NaN and infinities, a lone surrogate, a key that is no string, an
-    object of another type, and data that contain themselves.
+    Raises `BoundaryError` for what has no JSON text: NaN and infinities, a lone surrogate, a key that is not a string,
+    an object of another type, and data that contain themselves.
 
     >>> write_data({"id": 1234567890123456789, "x": [1.0, None]})
     '{"id":1234567890123456789,"x":[1,null]}'

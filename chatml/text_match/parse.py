@@ -251,7 +251,7 @@ class Parser:
             found = CATEGORY.match(pattern, start + 2)
             name = "" if found is None else found[2] or found[4] or ""
             if found is None or name not in sets.categories():
-                raise PatternError(f"there is no category `{name}` of characters", start)
+                raise PatternError(f"unknown category `{name}` of characters", start)
             self.position = found.end()
             return self.signed(sets.categories()[name], (letter == "P") != bool(found[1]))
         if letter and letter in "dswDSW":
@@ -280,9 +280,7 @@ class Parser:
             self.position += 2
             return CONTROLS[letter]
         if not letter or not letter.isascii() or letter.isalnum():
-            raise PatternError(
-                f"there is no escape `\\{letter}`" if letter else "a `\\` at the end escapes nothing", start
-            )
+            raise PatternError(f"unknown escape `\\{letter}`" if letter else "a `\\` at the end escapes nothing", start)
         self.position += 2
         return ord(letter)
 
@@ -306,7 +304,7 @@ class Parser:
         pattern, start = self.pattern, self.position
         if found := NAMED_SET.match(pattern, start):
             if found[2] not in sets.POSIX:
-                raise PatternError(f"there is no set `[:{found[2]}:]`", start)
+                raise PatternError(f"unknown set `[:{found[2]}:]`", start)
             self.position = found.end()
             return self.signed(sets.POSIX[found[2]], bool(found[1]))
         if pattern[start] == "\\" and (ranges := self.escaped_set()) is not None:

@@ -121,7 +121,7 @@ def suspicious_escapes(script: ast.Script) -> Iterator[Diagnostic]:
                 place = node.span.source.span(node.span.left + offset, node.span.left + offset + 2)
                 yield Diagnostic(
                     "syntax.suspicious_escape",
-                    f"`{written}` is no escape: the string holds a backslash and `{written[1]}`",
+                    f"`{written}` is not an escape: the string holds a backslash and `{written[1]}`",
                     place,
                     severity="warning",
                     help=f"{ESCAPES[written[1]]}; for a backslash write `\\\\`",

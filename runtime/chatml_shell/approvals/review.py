@@ -156,7 +156,7 @@ async def _store(answer: ForScope, identity: Identity, approvals: Approvals, rev
     if store is None:
         raise Refusal("denied", "this host has no place for durable approvals")
     if answer.scope != "durable_exact" and approvals.session_id is None:
-        raise Refusal("denied", "there is no session for this approval to last for")
+        raise Refusal("denied", "no session is open for this approval to last for")
     session_id, now = approvals.session_id, approvals.clock()
     grant = make_grant(answer, identity, session_id=session_id, reviewer=reviewer, now=now, redactor=redactor)
     try:

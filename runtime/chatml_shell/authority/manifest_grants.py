@@ -88,7 +88,7 @@ class ManifestGrants:
             kept = state.get(SECTION, [])
             found.extend(one for one in kept if one["id"] == grant_id)
             if not found:
-                raise StorageError("shell.approval_grant_not_found", f"there is no grant {grant_id}")
+                raise StorageError("shell.approval_grant_not_found", f"unknown grant {grant_id}")
             revoked = {"at": now, "reason": reason}
             return {**state, SECTION: [{**one, "revoked": revoked} if one["id"] == grant_id else one for one in kept]}
 

@@ -148,7 +148,7 @@ def scoped(scope: str, argv: tuple[str, ...], expires_at: float | None = None) -
         return ForScope("prefix_session", argv, expires_at)
     if scope == "durable_exact":
         return ForScope("durable_exact", expires_at=expires_at)
-    raise ExtensionFailed("shell.chatml_codec", f"there is no scope `{scope}`")
+    raise ExtensionFailed("shell.chatml_codec", f"unknown scope `{scope}`")
 
 
 POWERS: dict[str, Effect] = {

@@ -71,7 +71,7 @@ class Registry:
         tool = self.by_name.get(name)
         if tool is None:
             known = ", ".join(self.by_name) or "none"
-            raise UnknownToolError(f"there is no shell tool `{name}`; there is: {known}")
+            raise UnknownToolError(f"unknown shell tool `{name}`; known: {known}")
         redact = tool.runtime.redactor.redact
         try:
             inputs = read_inputs(tool.declaration, arguments_json, tool.runtime.bounds.max_stdin)
@@ -101,7 +101,7 @@ class Registry:
             raise ProcessError("Process.run is not configured: the document has no <moderator_runtime>")
         runtime = self.runtimes.get(named)
         if runtime is None:
-            raise ProcessError(worded(RUNTIME_MISSING, f"there is no runtime `{named}`"))
+            raise ProcessError(worded(RUNTIME_MISSING, f"unknown runtime `{named}`"))
         is_list = isinstance(args, Sequence) and not isinstance(args, str)
         if not is_list or not all(isinstance(arg, str) and "\0" not in arg for arg in args) or "\0" in program:
             raise ProcessError(worded(INVALID_ARGUMENTS, "the arguments are not an array of strings"))

@@ -94,4 +94,4 @@ def parse_answer(text: str) -> Answer:
             return ForScope("prefix_session", words_of(rest))
         except ChainError as error:
             raise UsageError(f"cannot read the words of the answer `{text}`: {error}") from None
-    raise UsageError(f"`{text}` is no answer; there are: {ANSWERS}")
+    raise UsageError(f"`{text}` is not an answer; there are: {ANSWERS}")

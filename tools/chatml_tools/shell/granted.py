@@ -78,7 +78,7 @@ def found(held: Sequence[Json], grant_id: str) -> Json:
     for one in held:
         if one["id"] == grant_id:
             return one
-    raise StorageError("shell.approval_grant_not_found", f"there is no grant {grant_id}")
+    raise StorageError("shell.approval_grant_not_found", f"unknown grant {grant_id}")
 
 
 def confirmed(shown: str) -> bool:
