@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from chatml.core import nodes
 from chatml.core.resolve import Names, resolve
 from chatml.diagnostics.errors import CompileError, SurfaceError
-from chatml.diagnostics.model import Diagnostic
 from chatml.engines.engine import Engine
 from chatml.lazy import lazy
 from chatml.records import frozen
@@ -26,18 +25,20 @@ from chatml.values.model import BuiltinFunction, ModuleValue, Value
 
 if TYPE_CHECKING:
     from chatml.core import module_state
+    from chatml.diagnostics import model
     from chatml.diagnostics.model import Diagnostic
     from chatml.engines import walk
     from chatml.engines.compile import body, code, compiled, listing, lower
     from chatml.functions import function
     from chatml.syntax import ast
     from chatml.syntax import portable as portability
-    from chatml.types import contract, warnings
+    from chatml.types import contract, guided, warnings
     from chatml.types.guided import Entrypoints
 else:
     walk, function = lazy("chatml.engines.walk"), lazy("chatml.functions.function")
     contract, module_state = lazy("chatml.types.contract"), lazy("chatml.core.module_state")
-    warnings = lazy("chatml.types.warnings")
+    model = lazy("chatml.diagnostics.model")
+    guided, warnings = lazy("chatml.types.guided"), lazy("chatml.types.warnings")
     portability = lazy("chatml.syntax.portable")
     body, code = lazy("chatml.engines.compile.body"), lazy("chatml.engines.compile.code")
     compiled, lower = lazy("chatml.engines.compile.compiled"), lazy("chatml.engines.compile.lower")
@@ -114,7 +115,7 @@ def diagnostics_of(checked: Checked, surface: Surface, entrypoints: Entrypoints 
     """What is wrong with a checked script, as a moderator if it defines one of the entry points, and its warnings."""
     if entrypoints is None:
         return checked.diagnostics
-    if not contract.is_moderator(checked.script, entrypoints):
+    if not guided.is_moderator(checked.script, entrypoints):
         return checked.diagnostics or warnings.find_warnings(checked, environment(surface), entrypoints)
     found = contract.check_contract(checked, environment(surface), entrypoints)
     if found.problems:
@@ -146,7 +147,7 @@ def unsupported(source: Source, script: ast.Script, surface: Surface) -> tuple[D
         if withheld.label in source.text:
             lacking = check_types(script, environment(surface.without(withheld.name)))
             found += [
-                Diagnostic("host.unsupported", withheld.reason, problem.span, help=withheld.help)
+                model.Diagnostic("host.unsupported", withheld.reason, problem.span, help=withheld.help)
                 for problem in lacking.diagnostics
                 if problem.severity == "error"
             ]

@@ -27,6 +27,7 @@ ONLY_A_HOST = {
     "runtime.not_a_function",
     "runtime.not_callable",
     "runtime.surface_mismatch",
+    "runtime.type_confusion",
     "runtime.wrong_arity",
 }
 """Failures that a checked script cannot run into by itself."""

@@ -42,11 +42,6 @@ class Finding:
     warnings: tuple[Diagnostic, ...] = ()
 
 
-def is_moderator(script: ast.Script, names: Entrypoints = STANDARD) -> bool:
-    """Whether a script defines one of the entry points, so that it is held to the contract."""
-    return not {names.initial_state, names.on_event}.isdisjoint(places(script))
-
-
 def check_contract(checked: Checked, environment: Environment, names: Entrypoints = STANDARD) -> Finding:
     """Hold a script to the contract. One with type errors is not: its errors are told as the host's types show them."""
     if environment.host is None:

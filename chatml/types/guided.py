@@ -41,6 +41,11 @@ STANDARD = Entrypoints()
 """The names that every moderator uses."""
 
 
+def is_moderator(script: ast.Script, names: Entrypoints = STANDARD) -> bool:
+    """Whether a script defines one of the entry points, so that it is held to the contract."""
+    return not {names.initial_state, names.on_event}.isdisjoint(places(script))
+
+
 def handler_of(script: ast.Script, names: Entrypoints) -> ast.Lambda | None:
     """The function that `on_event` is defined as, the last time; None if it is defined as something else.
 

@@ -235,7 +235,10 @@ def test_surfaces(repl: Repl, policy: str) -> None:
 def test_a_moderator_runs_in_the_session(repl: Repl, policy: str) -> None:
     text = ":event turn_start\n:event `Turn_start\n!calls\n:state\n:event `Boom\n:state\n:undo\n:undo\n!calls\n:state\n"
     out, err, status = repl(text, policy)
-    assert out.splitlines()[2:] == [
+    before, after = out.split("      at       ")
+    place, source, carets, *rest = after.splitlines()
+    assert (place, source.strip(), set(carets)) == (f"{policy}:7:14", '| `Boom -> fail("boom")', {" ", "^"})
+    assert [*before.splitlines()[2:], *rest] == [
         "  1 ● turn_start",
         "      state    1",
         "  2 ● turn_start",

@@ -16,7 +16,7 @@ from chatml.types.facts import Mismatch, UnknownConstructor, UnknownType, Unknow
 from chatml.types.model import Array, Bool, Con, Float, Fun, Int, Record, Ref, String, Type, Unit, Variant
 from chatml.types.report.habits import CONSTRUCTORS, EXPORTS, TYPES, VARIABLES, absent_export, export_habit
 from chatml.types.report.surfaces import SURFACE_TYPES, surface_help
-from chatml.types.report.words import Words, name_of
+from chatml.types.report.words import Words, breaks_line, last_of, name_of
 from chatml.types.show import flatten
 from chatml.types.variables import resolved, unfolded
 
@@ -45,12 +45,6 @@ def nodes_around(script: ast.Script, span: Span) -> Around:
 def contains(outer: Span, inner: Span) -> bool:
     """Whether a place lies within another; the statements of a session come from several texts."""
     return outer.source is inner.source and outer.left <= inner.left and inner.right <= outer.right
-
-
-def breaks_line(left: Span, right: Span) -> bool:
-    """Whether a line ends between two places."""
-    between = left.source.text[left.right : right.left]
-    return "\n" in between or "\r" in between
 
 
 # Names
@@ -321,15 +315,3 @@ def find_juxtaposed(script: ast.Script, is_function: Callable[[ast.Expr], bool])
             ):
                 return before.span.to(after.span)
     return None
-
-
-def last_of(expr: ast.Expr) -> ast.Expr:
-    """The expression that ends another one, where a call without parentheses would have begun."""
-    while True:
-        match expr:
-            case ast.Seq(second=expr) | ast.Let(body=expr) | ast.Binary(right=expr) | ast.Annot(value=expr):
-                pass
-            case ast.Lambda(body=expr):
-                pass
-            case _:
-                return expr

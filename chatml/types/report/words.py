@@ -122,3 +122,21 @@ def column_of_bar(pattern: Span) -> int | None:
     line = pattern.source.line(pattern.start.line)
     before = line[: pattern.start.column].rstrip()
     return len(before) - 1 if before.endswith("|") and not before[:-1].strip() else None
+
+
+def breaks_line(left: Span, right: Span) -> bool:
+    """Whether a line ends between two places."""
+    between = left.source.text[left.right : right.left]
+    return "\n" in between or "\r" in between
+
+
+def last_of(expr: ast.Expr) -> ast.Expr:
+    """The expression that ends another one, where a call without parentheses would have begun."""
+    while True:
+        match expr:
+            case ast.Seq(second=expr) | ast.Let(body=expr) | ast.Binary(right=expr) | ast.Annot(value=expr):
+                pass
+            case ast.Lambda(body=expr):
+                pass
+            case _:
+                return expr

@@ -11,8 +11,8 @@ One line is excused by `(* allow CODE: reason *)`, on it or right above it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from chatml.diagnostics.model import Diagnostic
 from chatml.stack import deep
 from chatml.types.checked import Checked
 from chatml.types.environment import Environment
@@ -22,6 +22,9 @@ from chatml.types.warnings.dropped import dropped_values
 from chatml.types.warnings.events import event_warnings
 from chatml.types.warnings.excuses import excuse
 from chatml.types.warnings.layout import lone_arguments, suspicious_escapes, swallowed_arms
+
+if TYPE_CHECKING:
+    from chatml.diagnostics.model import Diagnostic
 
 __all__ = ["find_warnings"]
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from chatml.diagnostics.model import Diagnostic
+from chatml.lazy import lazy
 from chatml.syntax import ast
 from chatml.types.checked import Checked
 from chatml.types.warnings.dropped import is_task, never_run
 from chatml.types.warnings.tree import nodes_in
+
+if TYPE_CHECKING:
+    import bisect
+
+    from chatml.diagnostics import model
+    from chatml.diagnostics.model import Diagnostic
+else:
+    bisect, model = lazy("bisect"), lazy("chatml.diagnostics.model")
 
 
 def unused_bindings(checked: Checked) -> Iterator[Diagnostic]:
@@ -46,12 +54,12 @@ class Names:
     def stand_in(self, body: ast.Expr, name: str) -> bool:
         """Whether a name stands in an expression. One that an inner binding hides counts: then nothing is said."""
         places = self.places.get(name, [])
-        first = bisect_left(places, body.span.left)
+        first = bisect.bisect_left(places, body.span.left)
         return first < len(places) and places[first] < body.span.right
 
 
 def unused(name: ast.Ident) -> Diagnostic:
-    return Diagnostic(
+    return model.Diagnostic(
         "type.unused_binding",
         f"`{name.name}` is never used",
         name.span,

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from chatml.diagnostics.model import Diagnostic
+from chatml.lazy import lazy
 from chatml.syntax import ast
 from chatml.types.checked import Checked
 from chatml.types.model import Con, Fun, Type, Unit, Unknown, Var
 from chatml.types.report.words import Words, place_of
 from chatml.types.variables import resolved
 from chatml.types.warnings.tree import nodes_in, short
+
+if TYPE_CHECKING:
+    from chatml.diagnostics import model
+    from chatml.diagnostics.model import Diagnostic
+else:
+    model = lazy("chatml.diagnostics.model")
 
 
 def dropped_values(checked: Checked) -> Iterator[Diagnostic]:
@@ -37,19 +44,21 @@ def dropped(checked: Checked, value: ast.Expr) -> Iterator[Diagnostic]:
         words = Words(checked.names)
         message = f"this value is not used: it is {words.a(type)}, and `;` drops it"
         help = "call it: `f()`" if isinstance(type, Fun) and not type.params else "use it, or leave it out"
-        yield Diagnostic("type.unused_value", message, place_of(value), severity="warning", help=help)
+        yield model.Diagnostic("type.unused_value", message, place_of(value), severity="warning", help=help)
 
 
 def never_run(value: ast.Expr, after: str | None) -> Diagnostic:
     """A task is a value: it runs when it is a part of what a handler returns."""
     text = short(value, "…")
     help = f"run it first, and go on: `let* () = {text} {after or 'in …'}`"
-    return Diagnostic("type.unused_task", "this task is never run", place_of(value), severity="warning", help=help)
+    return model.Diagnostic(
+        "type.unused_task", "this task is never run", place_of(value), severity="warning", help=help
+    )
 
 
 def elements(item: ast.Expr) -> Diagnostic:
     """`[1; 2; 3]` is an array of one element, the last one."""
-    return Diagnostic(
+    return model.Diagnostic(
         "type.unused_value",
         "`;` drops what is before it: this array has one element here, the last one",
         item.span,

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from chatml.diagnostics.model import Diagnostic
-from chatml.diagnostics.suggest import near
+from chatml.lazy import lazy
 from chatml.syntax import ast
 from chatml.types.checked import Checked
 from chatml.types.environment import HostTypes
 from chatml.types.guided import Entrypoints, handler_of
 from chatml.types.report.words import place_of
 from chatml.types.warnings.tree import nodes_in
+
+if TYPE_CHECKING:
+    from chatml.diagnostics import model, suggest
+    from chatml.diagnostics.model import Diagnostic
+else:
+    model, suggest = lazy("chatml.diagnostics.model"), lazy("chatml.diagnostics.suggest")
 
 HOOKS: Mapping[str, str] = {
     "PreToolUse": "Pre_tool_call",
@@ -76,7 +82,7 @@ def unknown_events(node: ast.Match, host: HostTypes, built: set[str], hosted: bo
             if meant
             else "an event of the script's own is made with `Runtime.emit` or a timer"
         )
-        yield Diagnostic(
+        yield model.Diagnostic(
             "type.unknown_event",
             f"no event is called `{tag}: hosts deliver none, and the script makes none",
             pattern.span,
@@ -95,9 +101,9 @@ def standard_event(tag: str, host: HostTypes) -> str | None:
     ['Pre_tool_call', 'Pre_tool_call', 'Pre_tool_call', 'Turn_end', None]
     """
     known = {**{plain(hook): event for hook, event in HOOKS.items()}, **{plain(event): event for event in host.events}}
-    found = known.get(plain(tag)) or next(iter(near(tag, host.events, most=1)), None)
+    found = known.get(plain(tag)) or next(iter(suggest.near(tag, host.events, most=1)), None)
     if found is None:
-        close = near(plain(tag), known, most=1)
+        close = suggest.near(plain(tag), known, most=1)
         found = known[close[0]] if close else None
     return found
 
@@ -117,7 +123,7 @@ def misplaced_decisions(node: ast.Match, host: HostTypes) -> Iterator[Diagnostic
             continue
         for call in decisions_in(arm.body):
             where = f"`{tag}`" if tag is None else f"`{tag}"
-            yield Diagnostic(
+            yield model.Diagnostic(
                 "type.misplaced_decision",
                 f"no call is under review here, so the event fails: `{place_of(call).text}` belongs to "
                 f"`{REVIEW}, and this is the arm of {where if tag else 'all other events'}",

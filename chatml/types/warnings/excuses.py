@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from chatml.diagnostics.model import Diagnostic
+from chatml.lazy import lazy
 from chatml.records import frozen
 from chatml.source import Source, Span
 from chatml.syntax import ast
 from chatml.syntax.parse.lexer import comment_end, tokens
+
+if TYPE_CHECKING:
+    from chatml.diagnostics import model
+    from chatml.diagnostics.model import Diagnostic
+else:
+    model = lazy("chatml.diagnostics.model")
 
 EXCUSE = re.compile(r"\(\*\s*allow\s+(\S+?)\s*:\s*(.*?)\s*\*\)", re.DOTALL)
 JUDGED = ("type.", "syntax.")
@@ -68,7 +75,7 @@ def comments_in(text: str) -> Iterator[tuple[int, int]]:
 
 
 def needless(excuse: Excuse) -> Diagnostic:
-    return Diagnostic(
+    return model.Diagnostic(
         "syntax.unused_excuse",
         f"this excuses nothing: line {excuse.line} has no warning `{excuse.code}`",
         excuse.span,

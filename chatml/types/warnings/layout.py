@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from chatml.diagnostics.model import Diagnostic, Label
+from chatml.lazy import lazy
 from chatml.syntax import ast
 from chatml.types.checked import Checked
 from chatml.types.model import Fun
-from chatml.types.report.traps import breaks_line, last_of
-from chatml.types.report.words import column_of_bar, place_of
+from chatml.types.report.words import breaks_line, column_of_bar, last_of, place_of
 from chatml.types.variables import resolved
 from chatml.types.warnings.tree import nodes_in
+
+if TYPE_CHECKING:
+    from chatml.diagnostics import model
+    from chatml.diagnostics.model import Diagnostic
+else:
+    model = lazy("chatml.diagnostics.model")
 
 
 def swallowed_arms(script: ast.Script) -> Iterator[Diagnostic]:
@@ -25,13 +31,13 @@ def swallowed_arms(script: ast.Script) -> Iterator[Diagnostic]:
             first = column_of_bar(inner.arms[0].pattern.span)
             taken = [arm.pattern for arm in inner.arms[1:] if column_of_bar(arm.pattern.span) == column]
             if taken and first != column:
-                yield Diagnostic(
+                yield model.Diagnostic(
                     "type.swallowed_arm",
                     f"this arm belongs to the match of line {inner.span.start.line}, and it stands where the arms of "
                     f"the match of line {outer.span.start.line} do",
                     taken[0].span,
                     severity="warning",
-                    labels=(Label(place_of(inner.scrutinee), "the match that it belongs to"),),
+                    labels=(model.Label(place_of(inner.scrutinee), "the match that it belongs to"),),
                     help=f"put the match of line {inner.span.start.line} in parentheses",
                 )
 
@@ -70,7 +76,7 @@ def lone_arguments(checked: Checked) -> Iterator[Diagnostic]:
             if breaks_line(before.span, after.span) or not is_function(checked, function):
                 continue
             called, argument = place_of(function).text, ", ".join(arguments_on_line(statements, after))
-            yield Diagnostic(
+            yield model.Diagnostic(
                 "syntax.lone_argument",
                 "these are two statements: a function that is not called, and a value that is not used",
                 place_of(function).to(after.span),
@@ -119,7 +125,7 @@ def suspicious_escapes(script: ast.Script) -> Iterator[Diagnostic]:
             if text[offset + 1] in ESCAPES and is_escape(text[offset + 1 :]):
                 written = text[offset : offset + 2]
                 place = node.span.source.span(node.span.left + offset, node.span.left + offset + 2)
-                yield Diagnostic(
+                yield model.Diagnostic(
                     "syntax.suspicious_escape",
                     f"`{written}` is not an escape: the string holds a backslash and `{written[1]}`",
                     place,

@@ -15,7 +15,7 @@ CHATMD = CommandLine(
         "export": "write a session as a document: its prompt, then what was said",
         "tools": "show the tools of a document as a model sees them",
         "call": "call a shell tool of a document, as a model would",
-        "shell": "inspect, sign and audit what a document may run, and take approvals back",
+        "shell": "inspect and audit what a document may run; take approvals back",
         "tail": "print the messages of a growing nr-chat file as they come",
     },
 )

@@ -36,7 +36,7 @@ ACTIONS = {
 
 
 def configure(arguments: Arguments) -> None:
-    arguments.add("action", choices=tuple(ACTIONS), help="what to look at")
+    arguments.add("action", choices=tuple(ACTIONS), metavar="ACTION", help="what to look at")
     arguments.add("words", nargs="*", metavar="WORD", help="see above")
     arguments.add("--json", action="store_true", help="print one JSON document")
     arguments.add("--canonical", action="store_true", help="print the canonical text of the manifest")

@@ -17,9 +17,8 @@ from chatml.syntax.parse.recovery import parse_parts
 from chatml.types import Checked
 from chatml.types import check as check_types
 from chatml.types.checked import type_of_entry
-from chatml.types.contract import is_moderator
 from chatml.types.environment import Entry, ModuleType
-from chatml.types.guided import STANDARD, GuidedStatements
+from chatml.types.guided import STANDARD, GuidedStatements, is_moderator
 from chatml.types.model import Type
 from chatml.types.scheme import ANYTHING, Scheme
 from chatml.types.show import Shower
