@@ -70,7 +70,7 @@ def test_a_moderator_keeps_its_warnings() -> None:
       | `Turn_start -> let u = n := 1 in let* () = Tool.redirect("a", `Null) in Task.pure(st)
       | _ -> Task.pure(st)"""
     found = chatml.check(source, surface=SURFACE, entrypoints=STANDARD)
-    assert [diagnostic.code for diagnostic in found] == ["host.unsupported", "durable.module_state"]
+    assert {"host.unsupported", "durable.module_state"} <= {diagnostic.code for diagnostic in found}
 
 
 def test_only_exports_can_be_withheld() -> None:
