@@ -203,7 +203,7 @@ class Incoming(FromPython):
             raise self.expected(f"a dict with {labels(fields)}", data)
         missing = fields.keys() - data.keys()
         if missing:
-            raise self.failure(f"{labels(missing)} is missing")
+            raise self.failure(f"{labels(missing)} {'is' if len(missing) == 1 else 'are'} missing")
         pairs: list[tuple[str, Any]] = [(label, typed(data[label], type)) for label, type in fields.items()]
         if tail is not Empty:  # Else no script can name what else there is, and it stays outside.
             pairs += [(self.label(key), item) for key, item in data.items() if key not in fields]

@@ -218,7 +218,7 @@ def test_data_that_fit(instance: chatml.Instance, name: str, args: tuple[Any, ..
 
 REFUSED = [
     ("decide", (5,), "decide, argument 1: root: expected a dict with `args`, `id`, `name`, not 5"),
-    ("decide", ({"id": "c1"},), "decide, argument 1: root: there is no `args`, `name`"),
+    ("decide", ({"id": "c1"},), "decide, argument 1: root: `args`, `name` are missing"),
     ("decide", ({**CALL, "name": 5},), "decide, argument 1: root.name: expected a string, not 5"),
     ("decide", ({**CALL, "args": {"x": b""}},), "root.args: a Python `bytes` is not JSON data"),
     ("either", ({**CALL, "No": 1},), "root: 'No' cannot be the label of a record"),
