@@ -89,8 +89,8 @@ def test_the_examples_keep_everything_in_their_state(path: Path) -> None:
 
 
 def test_the_place_of_the_definition_is_a_label() -> None:
-    (found,) = chatml.check(
-        "let n = ref(0) let write k = n := k" + HANDLER, surface=chatml.UI_MODERATOR, entrypoints=STANDARD
-    )
+    script = "let n = ref(0) let write k = n := k" + HANDLER
+    warnings = chatml.check(script, surface=chatml.UI_MODERATOR, entrypoints=STANDARD)
+    (found,) = [warning for warning in warnings if warning.code == CODE]
     assert [label.span.text for label in found.labels] == ["ref(0)"]
     assert found.help == "put it into the state"
