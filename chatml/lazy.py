@@ -65,7 +65,9 @@ def door(package: str, *wings: str) -> tuple[Callable[[str], Any], Callable[[], 
     def find(name: str) -> Any:
         home = next((homes[name] for homes, _ in map(read_door, (package, *wings)) if name in homes), None)
         if home is not None:
-            found = own[name] = getattr(import_module(home), name)
+            found = getattr(import_module(home), name)
+            if name in read_door(package)[1]:
+                own[name] = found  # What only a wing makes public stays out of the package's own names.
         elif name == "__all__":
             found = own[name] = read_door(package)[1]
         else:
