@@ -402,7 +402,7 @@ def test_s_033_processes_of_a_moderator(spawns: Spawns) -> None:
 
 def test_a_tool_that_is_not_there() -> None:
     async def work(registry: Registry) -> None:
-        with pytest.raises(UnknownToolError, match="there is: t"):
+        with pytest.raises(UnknownToolError, match="known: t"):
             await registry.call("x", "{}")
 
     running(runtime() + STRUCTURED, work)
