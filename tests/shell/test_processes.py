@@ -174,7 +174,7 @@ def test_a_cancelled_pipeline_leaves_nothing() -> None:
 
     async def cancel() -> None:
         task = asyncio.create_task(run(shell(f"trap '' TERM; setsid sleep {mark} & sleep {mark}"), watch=notes))
-        while not running(mark):
+        while not running(mark) or "started" not in [heard[0] for heard in notes.heard]:
             await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.sleep(0)
