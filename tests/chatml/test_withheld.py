@@ -70,7 +70,9 @@ def test_a_moderator_keeps_its_warnings() -> None:
       | `Turn_start -> let u = n := 1 in let* () = Tool.redirect("a", `Null) in Task.pure(st)
       | _ -> Task.pure(st)"""
     found = chatml.check(source, surface=SURFACE, entrypoints=STANDARD)
-    assert {"host.unsupported", "durable.module_state"} <= {diagnostic.code for diagnostic in found}
+    assert [diagnostic.code for diagnostic in found] == [
+        *("host.unsupported", "type.unused_binding", "durable.module_state", "type.misplaced_decision"),
+    ]
 
 
 def test_only_exports_can_be_withheld() -> None:
